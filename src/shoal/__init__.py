@@ -1,7 +1,8 @@
 """Private clustering: find the clusters, hide the individuals.
 
-The public names live in packages (``shoal.cluster``, ``shoal.mechanisms``, ``shoal.privacy`` ...);
-the most used ones are here as well and are loaded when first asked for.
+Clustering with differential privacy, in the style of scikit-learn. The most used names can be
+imported from here (they are loaded when first used); all public names are in the subpackages, such
+as ``shoal.cluster``, ``shoal.mechanisms`` and ``shoal.privacy``.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -27,17 +27,18 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Ball:
-    """A public ball that holds the records, for tables whose columns share a unit.
+    """Public bounds in the shape of a ball, for tables whose columns share a unit.
 
     Embeddings of length 1 lie in ``Ball(0, 1)``, which is far smaller than the box around it: in
-    100 columns the box's corners are ten times as far away.
+    100 columns the corners of the box are ten times as far from its center. Smaller bounds need
+    less noise.
 
     Parameters
     ----------
     center : float or sequence of float, default=0.0
-        One number for all columns, or one for each.
+        Center of the ball: one number for all columns, or one for each.
     radius : float, default=1.0
-        In the columns' unit. Records further away are clipped.
+        Radius of the ball, in the unit of the columns. Records further away are clipped.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class Ball:
     radius: float = 1.0
 
     def box(self, columns: int) -> Box:
-        """Return the smallest box around the ball, which has the same width in every column.
+        """Return the smallest box around the ball; it has the same width in every column.
 
         Parameters
         ----------
@@ -60,7 +61,7 @@ class Ball:
         Returns
         -------
         box : Box
-            Low and high corner.
+            Its low and its high corner.
         """
         radius = _numbers.positive("radius", self.radius)
         try:

@@ -27,23 +27,23 @@ TABLE_BITS = 12  # of a coordinate that are interleaved at once
 
 
 def touching_boxes(low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[Ints, Ints]:
-    """Return all pairs of boxes that share a border or a corner.
+    """Return all pairs of boxes that touch at a side or a corner.
 
     Parameters
     ----------
     low, high : array-like of shape (m, d)
-        Corners of boxes that are made by halving and do not overlap. Integers (lattice steps)
-        are exact; floats may be off by less than a thousandth of the narrowest width.
+        Corners of boxes that result from repeated halving and do not overlap. Integers (lattice
+        steps) must be exact; floats may be off by less than 1/1000 of the narrowest width.
 
     Returns
     -------
     first, second : ndarray of int64
-        Indices of the boxes of each pair, first < second, sorted.
+        Indices of the two boxes of each pair, first < second, sorted.
 
     Raises
     ------
     ParameterError
-        If the boxes are not made by halving in a fixed order.
+        If the boxes do not result from halving in a fixed order.
 
     Examples
     --------
@@ -71,25 +71,26 @@ def touching_boxes(low: npt.ArrayLike, high: npt.ArrayLike) -> tuple[Ints, Ints]
 
 
 def find_boxes(low: npt.ArrayLike, high: npt.ArrayLike, points: npt.ArrayLike) -> Ints:
-    """Return which box holds each point.
+    """Return the index of the box that holds each point.
 
     Parameters
     ----------
     low, high : array-like of shape (m, d)
-        Corners of boxes, as for :func:`touching_boxes`; neighbors share coordinates bit for bit.
+        Corners of boxes, as for :func:`touching_boxes`, but those that touch must have exactly
+        equal coordinates there.
     points : array-like of shape (n, d)
-        In the same unit. Points are compared with the corners as they are, without rounding.
+        Points in the same unit; they are compared with the corners without rounding.
 
     Returns
     -------
     index : ndarray of int64, shape (n,)
-        Of the box of each point; -1 if no box holds it. A box holds its lower borders; the upper
-        border of all boxes together belongs to the last ones.
+        Index of the box of each point, -1 if no box holds it. A box holds its lower sides but not
+        its upper ones, except at the upper end of all boxes together.
 
     Raises
     ------
     ParameterError
-        If the boxes are not made by halving in a fixed order, or points have other columns.
+        If the boxes do not result from halving in a fixed order, or points have other columns.
 
     Examples
     --------

@@ -23,107 +23,112 @@ SHARED: Mapping[str, str] = MappingProxyType(
         # Parameters of estimators
         "epsilon": """\
 epsilon : float, default=1.0
-    Budget of one ``fit``, at most 1e9.""",
+    Privacy budget of one ``fit``: the smaller, the more noise. At most 1e9.""",
         "bounds": """\
 bounds : tuple (low, high)
-    Public box, two numbers or one value per column in each. Records outside are clipped.""",
+    Public bounds of the records, known without looking at them: two numbers, or one value per
+    column in each. Records outside are clipped.""",
         "n_public": """\
 n_public : int, default=None
-    The number of records where it is public. None spends 2% of the budget on a noisy count.""",
+    Number of records, if it is public. With None, 2% of the budget buys a noisy count.""",
         "ledger": """\
 ledger : Ledger, default=None
-    Charged with the whole budget before the first number is released.""",
+    Keeps account of all that was spent on these records. It is charged with the whole budget
+    before the first number is released, and refuses a fit that would pass its limit.""",
         "random_state": """\
 random_state : None, int, RandomState or Generator, default=None
-    None draws from the operating system's entropy. A seed is for tests and experiments.""",
+    None draws noise from the operating system's entropy. A seed makes the result repeatable and
+    the guarantee void: it is for tests and experiments.""",
         # Parameters of mechanisms
         "report_schema": """\
 schema : Schema, default=None
-    Instead of ``bounds``: the public description of a table. Records are encoded by it, and reports
-    are points of its encoded space, which ``schema.decode`` reads. Distances are those of the
-    schema; for one that is a place and nothing else, a metric epsilon is per kilometer on the
-    ground, or per the length that ``unit`` says. That holds for two places: whether there is one
-    at all, where a flag says so, has no distance on the ground and counts as up to the disc's
-    width.""",
+    Public description of a table, in place of ``bounds``. It encodes the records; reports are
+    points of the encoded space, which ``schema.decode`` turns back into rows. Distances are those
+    of the schema. If its only field is a place, a metric epsilon is per kilometer on the ground,
+    or per the length that ``unit`` names. That holds between two places: whether there is a place
+    at all, which a flag encodes, has no distance on the ground, and counts as at most the width
+    of the disc.""",
         "local_epsilon": """\
 epsilon : float, default=1.0
-    Local epsilon of the whole record: any two records are told apart by a factor of at most
-    e^epsilon, however far apart they are. It has no unit and is not comparable with a metric
-    epsilon; ``Laplace(...).guarantee_.to_local(diameter)`` is.""",
+    Local epsilon of the whole record: any report is at most e^epsilon times as likely for one
+    record as for another, however far apart the two are. It has no unit and cannot be compared
+    with a metric epsilon; ``Laplace(...).guarantee_.to_local(diameter)`` gives one that can.""",
         "metric_epsilon": """\
 epsilon : float, default=1.0
     Metric epsilon, per unit of Euclidean distance between records: rescaling the columns
-    changes what it means, and it is not comparable with the epsilon of a local mechanism.
-    ``guarantee_.to_local(diameter)`` gives the worst case over the box, which is.""",
+    changes what it means, and it cannot be compared with the epsilon of a local mechanism.
+    ``guarantee_.to_local(diameter)`` gives the worst case over the box, which can.""",
         "level_and_radius": """\
 level, radius : float, default=None
-    Instead of ``epsilon``: two records within ``radius`` of each other are told apart by a
-    factor of at most e^level. Epsilon is level / radius.""",
+    In place of ``epsilon``: any report is at most e^level times as likely for one record as for
+    another within ``radius`` of it. Epsilon is level / radius.""",
         "unit": """\
 unit : str, default=""
     Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
-    this unit. A ledger adds up what is spent per unit and takes no reports without one.""",
+    this unit. Required with a ledger, which adds up only what is spent per a named unit.""",
         "columns": """\
 columns : {"all", "sample"}, default="all"
-    ``"all"``: every column at epsilon / d, for whole records. ``"sample"``: k = max(1, min(d,
-    floor(epsilon / 2.5))) columns at epsilon / k, scaled by d / k, and the center of the box
-    elsewhere, for means.""",
+    ``"all"`` reports every one of the d columns at epsilon / d: use it where whole records matter.
+    ``"sample"`` reports k = max(1, min(d, floor(epsilon / 2.5))) columns at epsilon / k, scaled by
+    d / k, and the center of the box in the others: use it to estimate means.""",
         "ledger_of_reports": """\
 ledger : Ledger, default=None
-    Charged with ``epsilon`` at every ``transform``, before anything is drawn.""",
+    Keeps account of what was spent on these records: charged with ``epsilon`` at every
+    ``transform``, before any noise is drawn.""",
         # Attributes of fitted estimators
         "local_guarantee_": """\
 guarantee_ : Guarantee
-    Local privacy for each record.""",
+    The local guarantee of each report.""",
         "metric_guarantee_": """\
 guarantee_ : Guarantee
-    Metric privacy for each record.""",
+    The metric guarantee of each report.""",
         "guarantee_": """\
 guarantee_ : Guarantee
-    What ``release_`` promises.""",
+    The privacy guarantee of ``release_``.""",
         "labels_": """\
 labels_ : ndarray of shape (n,)
-    Cluster of each record: private, for the curator only. Only for records in memory, and only
-    in the process and the object that ``fit`` ran on: copies, pickles and displays have none.""",
+    Cluster of each record: private, for the curator's eyes only. Only for records in memory, and
+    only in the object and the process that ran ``fit``: copies, pickles and displays have none.""",
         "bounds_": """\
 bounds_ : tuple (low, high)
-    The public box.""",
+    The public bounds, one value per column in each.""",
         "features_in_": """\
 n_features_in_ : int
     Number of columns seen in ``fit``.
 feature_names_in_ : ndarray of str
-    Their names, where the table has them.""",
+    Their names, if the table has them.""",
         # Parameters of methods
         "X_of_fit": """\
 X : array-like of shape (n, d), ``.npy`` or ``.npz``, ArrowTable, Arrow dataset or Spark DataFrame
-    Records, in any precision; embeddings may be one column of lists. Those that are not in memory
-    are read once to see that they are all right, and then once for each pass.""",
+    Records, of any numeric precision; embeddings may be one column of lists. Records that are not
+    in memory are read once to validate them, and then once for each pass.""",
         "X_of_predict": """\
 X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
-    Records.""",
+    Records, with the columns of ``fit``.""",
         "y": """\
 y : None
     Ignored.""",
         # Notes
         "promise_to_records": """\
-The promise is to records. For a person with up to m of them it is ``guarantee_.for_group(m)``;
-only ``DPKMeans`` takes ``user_ids``.""",
+The guarantee protects single records. A person with up to m of them is protected by
+``guarantee_.for_group(m)``; of the estimators, only ``DPKMeans`` and ``ClusterProfile`` take
+``user_ids``.""",
     }
 )
 
 
 def shared_docs(documented: Documented) -> Documented:
-    """Fill the slots of a docstring, and of a class's methods, with the texts of :data:`SHARED`.
+    """Fill the slots of a docstring, and those of a class's methods, from :data:`SHARED`.
 
     Parameters
     ----------
     documented : class or function
-        What has the docstrings.
+        Its docstrings are changed in place.
 
     Returns
     -------
     documented : class or function
-        The same.
+        The same object.
 
     Examples
     --------

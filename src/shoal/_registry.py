@@ -24,7 +24,7 @@ DASH, DOTS, MIXED, LONG = (4.0, 2.0), (1.0, 1.3), (5.0, 1.5, 1.0, 1.5), (8.0, 2.
 
 
 class Look(NamedTuple):
-    """Color, marker and dash of a series, different in gray too.
+    """Color, marker and dash of a series in charts, chosen to differ in gray too.
 
     A marker is a shape of Vega-Lite, or x, pentagon, hexagon, hourglass or star of
     :mod:`shoal.plotting`.
@@ -41,28 +41,28 @@ class Method(NamedTuple):
     Parameters
     ----------
     name : str
-        As ``--only`` and charts have it.
+        Name of the method in ``--only`` and in charts.
     location : str
-        ``"module:Class"``.
+        Its class, as ``"module:Class"``.
     notion : {"central", "local", "metric"}
-        What its epsilon means.
+        Notion of its guarantee, which says what its epsilon means.
     output : {"centers", "cells", "records", "reports", "remapped"}
         What it releases.
     summary : str
-        One sentence.
+        What it does, in a few words.
     look : Look
-        Of its line, point or bar.
+        Look of its line, point or bar in charts.
     kwargs : mapping
-        Parameters that make it this method of its class.
+        Parameters of the class that select this method.
     min_columns, max_columns : int
-        Numbers of columns that it is for.
+        Smallest and largest number of columns that it accepts.
     noise_aware : bool
         Whether :class:`shoal.NoiseAwareKMeans` knows the distribution of its reports.
     compared : bool
         Whether ``shoal compare`` runs it.
     shuffled : bool
-        Whether ``shoal compare`` runs it behind a shuffler too, at the larger epsilon of a report
-        that this allows.
+        Whether ``shoal compare`` also runs it behind a shuffler, at the larger epsilon that each
+        report may then have.
     """
 
     name: str
@@ -80,9 +80,9 @@ class Method(NamedTuple):
 
     @property
     def trust_model(self) -> TrustModel:
-        """Who is trusted with raw records: the curator ("central") or nobody ("local").
+        """Who is trusted with raw records: a curator ("central") or nobody ("local").
 
-        Reports of a local method can be shuffled too: see ``shuffled``.
+        Reports of a local method may also be shuffled: see ``shuffled``.
         """
         return "central" if self.notion == "central" else "local"
 
@@ -121,51 +121,77 @@ def _wave(technique: str, summary: str, look: Look) -> Method:
 METHODS: tuple[Method, ...] = (
     _kmeans(
         "grid",
-        "a noisy grid, clustered, then one noisy step; best up to 16 columns",
+        "clusters the noisy counts of a grid, then one noisy step; best up to 16 columns",
         Look("#0b3c5d", "circle"),
         32,
     ),
     _kmeans(
         "tree",
-        "the same on a tree of halved cells where records crowd; best up to 8 columns",
+        "as grid, or on a noisy tree with small cells where most records are; best up to 8 columns",
         Look("#6f7d1c", "triangle-left", LONG),
         8,
     ),
     _kmeans(
         "centered",
-        "a noisy grid around the noisy mean, then noisy steps; from 5 columns on",
+        "a noisy grid around the noisy mean, then noisy rounds; for 5 columns or more",
         Look("#c8643c", "square", LONG),
     ),
     _kmeans(
         "ball",
-        "noisy rounds in windows inside a learned ball, for many columns",
+        "noisy rounds inside a ball that is learned first; for many columns",
         Look("#d1495b", "triangle-right", MIXED),
     ),
     _kmeans(
         "mixed",
-        "noisy rounds with noise in the shape of numbers and categories",
+        "noisy rounds with noise that suits numbers and categories; for mixed tables",
         Look("#3d6b8f", "hourglass", DASH),
     ),
-    _kmeans("lloyd", "rounds of noisy counts and sums", Look("#2e8b57", "triangle-up", MIXED)),
+    _kmeans(
+        "lloyd",
+        "Lloyd's algorithm with noisy counts and sums",
+        Look("#2e8b57", "triangle-up", MIXED),
+    ),
     _kmeans(
         "kccm",
-        "DP-KCCM, corrected: too many clusters, then merged",
+        "DP-KCCM, corrected: finds too many clusters, then merges them",
         Look("#8e5aa8", "diamond", DOTS),
     ),
-    _wave("oneshot", "noisy counts, then WaveCluster", Look("#b3202c", "triangle-down", LONG)),
-    _wave("thr", "a noisy threshold on wavelet coefficients", Look("#1b4965", "cross", LONG)),
     _wave(
-        "thr-em", "the threshold by the exponential mechanism", Look("#2a9d8f", "pentagon", DASH)
+        "oneshot",
+        "WaveCluster with all of epsilon on the band, and a threshold from the known noise",
+        Look("#b3202c", "triangle-down", LONG),
     ),
-    _wave("qt", "a noisy quantile as threshold", Look("#e9a23b", "x", MIXED)),
-    _wave("baseline", "noise on every coefficient", Look("#b9b9b9", "hexagon", DOTS)),
-    _wave("density", "significant cells of a deconvolved density", Look("#5b2a4e", "star")),
+    _wave(
+        "thr",
+        "PrivTHR, corrected: WaveCluster with a threshold from a noisy number of empty cells",
+        Look("#1b4965", "cross", LONG),
+    ),
+    _wave(
+        "thr-em",
+        "PrivTHR_EM, corrected: WaveCluster with a threshold by the exponential mechanism",
+        Look("#2a9d8f", "pentagon", DASH),
+    ),
+    _wave(
+        "qt",
+        "PrivQT, corrected: WaveCluster with a quantile of the noisy values as threshold",
+        Look("#e9a23b", "x", MIXED),
+    ),
+    _wave(
+        "baseline",
+        "WaveCluster on synthetic records from a noisy adaptive grid",
+        Look("#b9b9b9", "hexagon", DOTS),
+    ),
+    _wave(
+        "density",
+        "cells whose neighborhood holds enough records, as in DBSCAN",
+        Look("#5b2a4e", "star"),
+    ),
     Method(
         "DPDensity",
         "shoal.cluster:DPDensity",
         "central",
         "cells",
-        "peaks of a noisy density that are more than chance; clusters of any shape, no settings",
+        "clusters of any shape: the significant peaks of a noisy density; nothing to tune",
         Look("#3d5a80", "hexagon", LONG),
         max_columns=4,
     ),
@@ -174,7 +200,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.cluster:PrivateCopy",
         "central",
         "records",
-        "made-up records from noisy histograms and cells, or the leaves of a noisy tree",
+        "synthetic records, drawn from noisy histograms and cells or from a noisy tree",
         Look("#7a7a7a", "square", DOTS),
         compared=False,
     ),
@@ -183,7 +209,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.mechanisms:Laplace",
         "metric",
         "reports",
-        "n-dimensional Laplace noise on the public lattice",
+        "n-dimensional Laplace noise on a public lattice",
         Look("#6b7280", "cross", MIXED),
         noise_aware=True,
     ),
@@ -192,7 +218,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.mechanisms:PlanarLaplace",
         "metric",
         "reports",
-        "planar Laplace noise by its inverse distribution (geo-indistinguishability)",
+        "planar Laplace noise by inverting its distribution function (geo-indistinguishability)",
         Look("#6a4c93", "x", DASH),
         min_columns=2,
         max_columns=2,
@@ -203,7 +229,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.mechanisms:SphericalLaplace",
         "metric",
         "reports",
-        "three-dimensional Laplace noise by its inverse distribution",
+        "three-dimensional Laplace noise by inverting its distribution function",
         Look("#1a5490", "square", DASH),
         min_columns=3,
         max_columns=3,
@@ -214,7 +240,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.mechanisms:KdLaplace",
         "metric",
         "reports",
-        "Laplace noise, reports outside the box moved to the nearest cell",
+        "Laplace noise; reports outside the bounds are moved to the nearest cell",
         Look("#38b2a3", "triangle-up", MIXED),
         {"remap": "grid"},
     ),
@@ -223,7 +249,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.mechanisms:KdLaplace",
         "metric",
         "reports",
-        "Laplace noise, reports remapped by the density of all reports",
+        "Laplace noise; reports are remapped by the density of all reports",
         Look("#a9cc3f", "diamond", DOTS),
         {"remap": "bayes"},
     ),
@@ -241,7 +267,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.mechanisms:Hybrid",
         "local",
         "reports",
-        "Piecewise or Duchi, by a public coin",
+        "the Piecewise or the Duchi mechanism, chosen by a public coin",
         Look("#d9b310", "triangle-right"),
         noise_aware=True,
     ),
@@ -268,7 +294,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.mechanisms:PartitionResponse",
         "local",
         "reports",
-        "the color of the record's cell in a public partition, by randomized response",
+        "randomized response on the color of the record's cell in a public partition",
         Look("#0f7173", "star", DASH),
         noise_aware=True,
         shuffled=True,
@@ -278,7 +304,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.remap:BayesRemap",
         "metric",
         "remapped",
-        "each report moved to the point of least expected error",
+        "moves each report to the point with the least expected error",
         Look("#a9cc3f", "diamond", DOTS),
         compared=False,
     ),
@@ -287,7 +313,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.remap:GridRemap",
         "metric",
         "remapped",
-        "reports outside the box moved to the nearest cell",
+        "moves reports outside the bounds to the nearest cell",
         Look("#38b2a3", "triangle-up", MIXED),
         compared=False,
     ),
@@ -296,7 +322,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.remap:Clip",
         "metric",
         "remapped",
-        "reports clipped to the box",
+        "clips reports to the bounds",
         Look("#7fb8a4", "square", LONG),
         compared=False,
     ),
@@ -305,7 +331,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.reports:NoiseAwareKMeans",
         "metric",
         "centers",
-        "k-means of reports whose noise is known",
+        "k-means on reports, corrected for their known noise",
         Look("#204e4a", "circle", LONG),
         compared=False,
     ),
@@ -314,7 +340,7 @@ METHODS: tuple[Method, ...] = (
         "shoal.reports:NoiseAwareDensity",
         "metric",
         "cells",
-        "clusters of any shape from reports whose noise is known",
+        "clusters of any shape from reports, corrected for their known noise",
         Look("#4f6d7a", "hexagon", DASH),
         max_columns=3,
         compared=False,
@@ -396,7 +422,7 @@ PUBLIC: Mapping[str, str] = MappingProxyType(
 
 
 def class_names(trust_model: TrustModel) -> tuple[str, ...]:
-    """Return the classes of a trust model that ``shoal compare`` runs, each once.
+    """Return the names of the classes of a trust model that ``shoal compare`` runs.
 
     >>> class_names("central")
     ('DPKMeans', 'DPWaveCluster', 'DPDensity')
@@ -406,7 +432,7 @@ def class_names(trust_model: TrustModel) -> tuple[str, ...]:
 
 
 def choices(class_name: str, parameter: str) -> tuple[Any, ...]:
-    """Return the values of a parameter that make a method of its own.
+    """Return the values of a class's parameter that are methods of the registry.
 
     >>> choices("KdLaplace", "remap")
     ('grid', 'bayes')

@@ -1,29 +1,29 @@
-"""The errors shoal raises, all below :class:`ShoalError`.
+"""The errors that shoal raises; all are subclasses of :class:`ShoalError`.
 
 ::
 
     ShoalError
-    ├── ParameterError (ValueError)         a parameter breaks its rule
+    ├── ParameterError (ValueError)         a parameter has a value that is not allowed
     │   └── MissingBoundsError              public bounds were not given
-    ├── DataError (ValueError)              the table of records cannot be used
-    │   └── DataTypeError (TypeError)       ... because of what it holds
-    ├── GuaranteeError (ValueError)         a promise cannot be converted that way
-    ├── UnknownEventError (TypeError)       an event that no accountant understands
+    ├── DataError (ValueError)              the records cannot be used
+    │   └── DataTypeError (TypeError)       ... because of their type
+    ├── GuaranteeError (ValueError)         a guarantee cannot be converted that way
+    ├── UnknownEventError (TypeError)       the privacy loss of an event is unknown
     ├── ReleaseError (ValueError)           a release that cannot be written or read
     ├── CampaignError (ValueError)          a campaign's document is broken, forged or weaker
     ├── DeliveryError                       a collector was not reached or refused; reports are kept
     ├── TrialError                          a trial of an experiment failed; the others are kept
     ├── LedgerError
-    │   ├── BudgetExceededError             the spend would pass the limit; nothing was spent
+    │   ├── BudgetExceededError             the spend would exceed the limit; nothing was spent
     │   ├── LedgerFileError                 the ledger's file is damaged or disagrees
-    │   └── LedgerPicklingError (TypeError) an in-memory ledger cannot travel
+    │   └── LedgerPicklingError (TypeError) an in-memory ledger cannot be pickled
     ├── StoreError                          the collector's database cannot be used as it is
     │   └── StoreUnavailableError           ... now: nothing was stored, trying again is safe
     └── MissingPackageError (ImportError)   an optional package is not installed
 
-A message is one line: the parameter, the rule, the value, the way out. No message names a row or a
-value of a record. A way out that is written in Python (a call, a class, a keyword) is passed as
-``in_python``: the command line, whose users have none of these, puts its own in that place.
+A message is one line: the parameter, the rule, the value, and what to do. No message names a row or
+a value of a record. Advice that is written in Python (a call, a class, a keyword) is passed as
+``in_python``: the command line replaces it with advice for its own users.
 """
 
 __all__ = [
@@ -49,16 +49,16 @@ __all__ = [
 
 
 class ShoalError(Exception):
-    """Base of every error that shoal raises on purpose.
+    """Base class of all errors of shoal.
 
     Parameters
     ----------
     message : str
-        What is wrong, in words for all users, and the way out if it needs no Python.
+        What is wrong and, unless it is written in Python, what to do about it.
     parameter : str, default=""
-        What the way out is about; the command line knows its own by this name.
+        Name of the parameter at fault, by which the command line finds its own advice.
     in_python : str, default=""
-        The way out in Python.
+        What to do about it, in Python.
 
     Examples
     --------
@@ -75,31 +75,31 @@ class ShoalError(Exception):
 
 
 class ParameterError(ShoalError, ValueError):
-    """A parameter breaks its rule."""
+    """A parameter has a value that is not allowed."""
 
 
 class MissingBoundsError(ParameterError):
-    """Public bounds are needed and were not given."""
+    """Public bounds are required and were not given."""
 
 
 class DataError(ShoalError, ValueError):
-    """The table of records cannot be used; the message names no row and no value."""
+    """The records cannot be used; the message names no row and no value."""
 
 
 class DataTypeError(DataError, TypeError):
-    """The table holds something that is not a number."""
+    """The records, or values in them, are of a type that cannot be used."""
 
 
 class TrialError(ShoalError):
-    """A trial of an experiment could not be run; what was done before is kept."""
+    """A trial of an experiment failed; the results of earlier trials are kept."""
 
 
 class GuaranteeError(ShoalError, ValueError):
-    """A guarantee cannot be converted or compared in the way asked for."""
+    """A guarantee cannot be converted, compared or counted in the way asked for."""
 
 
 class UnknownEventError(ShoalError, TypeError):
-    """An event that no accountant understands, so it cannot be counted."""
+    """The privacy loss of an event is unknown, so it cannot be counted."""
 
 
 class ReleaseError(ShoalError, ValueError):
@@ -107,20 +107,20 @@ class ReleaseError(ShoalError, ValueError):
 
 
 class CampaignError(ShoalError, ValueError):
-    """A campaign's document is broken, is not signed by the pinned key, or promises less."""
+    """A campaign's document is invalid, not signed by the pinned key, or weakens its guarantee."""
 
 
 class DeliveryError(ShoalError):
-    """A collector was not reached or refused; a report is kept, and stays the same.
+    """A collector was not reached or refused; the device keeps the same report to send later.
 
     Parameters
     ----------
     message : str
-        What happened, and the way out.
+        What happened, and what to do.
     final : bool, default=False
-        Whether asking again, with nothing changed, is of no use.
+        True if trying again without a change is useless.
     wait : float, default=None
-        Seconds after which the collector wants to be asked again, where it said so.
+        Seconds to wait before trying again, if the collector asked for that.
     """
 
     def __init__(
@@ -132,11 +132,11 @@ class DeliveryError(ShoalError):
 
 
 class LedgerError(ShoalError):
-    """Base of the errors of a ledger."""
+    """Base class of the errors of a ledger."""
 
 
 class BudgetExceededError(LedgerError):
-    """The spend would pass the limit; it was refused and nothing was recorded."""
+    """A spend would exceed the limit; it was refused and nothing was recorded."""
 
 
 class LedgerFileError(LedgerError):
@@ -144,15 +144,15 @@ class LedgerFileError(LedgerError):
 
 
 class LedgerPicklingError(LedgerError, TypeError):
-    """An in-memory ledger was asked to travel to another process."""
+    """An in-memory ledger cannot be pickled or sent to another process."""
 
 
 class StoreError(ShoalError):
-    """The database of a collector cannot be used as it is, or does not hold what is asked for."""
+    """The database of a collector cannot be used, or does not hold what was asked for."""
 
 
 class StoreUnavailableError(StoreError):
-    """The database cannot be used now: locked, full or away. Trying again is safe.
+    """The database cannot be used now: it is locked, full or away. Trying again is safe.
 
     Parameters
     ----------

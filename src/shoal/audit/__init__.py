@@ -1,19 +1,20 @@
-"""Audits of what code promises, and attacks that measure what it gives away.
+"""Audits that test a claimed guarantee, and attacks that measure what a release reveals.
 
-* Sampling: :func:`epsilon_lower_bound` and its relatives run a mechanism many times on two records,
-  or fit an estimator many times on two tables that differ in one record, look for an event that
-  tells them apart, and state, at a confidence the caller chooses, the smallest epsilon that could
-  explain what they saw. A bound above the claim shows that the claim is wrong; a bound below it
-  proves nothing.
-* Shuffled batches: :func:`audit_shuffled` does the same with what an analyst sees of many reports.
-* Replay: :func:`replay_estimator` fits an estimator on both tables with the same noisy values; what
-  differs is the record's own.
+* Sampling: :func:`epsilon_lower_bound`, :func:`audit_mechanism` and :func:`audit_estimator` run a
+  mechanism many times on two records, or fit an estimator many times on two tables that differ in
+  one record. They look for an event that tells the two apart and return, at a confidence that the
+  caller chooses, the smallest epsilon that explains how often it happens. A bound above the claimed
+  epsilon shows that the claim is wrong; a bound below it proves nothing.
+* Shuffled batches: :func:`audit_shuffled` does the same with batches of reports, as an analyst
+  sees them after a shuffler.
+* Replay: :func:`replay_estimator` fits an estimator on both tables with the same noisy values; any
+  difference in the results is due to the one record.
 * Attacks: :func:`membership_inference`, :func:`attack_centers`, :func:`reconstruct` and
-  :func:`infer_attribute` guess about the records of the user, and state how often they are right.
+  :func:`infer_attribute` guess facts about the records, and report how often they are right.
   Other packages build their own attacks from :class:`Forest`, :func:`split_records` and
   :func:`learn_shadow_attack`.
-* Pipelines: :func:`check_pipeline` says which steps of a scikit-learn pipeline read the records
-  before the noise, where no promise covers them.
+* Pipelines: :func:`check_pipeline` reports which steps of a scikit-learn pipeline read the records
+  before the noise, where no guarantee covers them.
 """
 
 from shoal.audit.attacks import (

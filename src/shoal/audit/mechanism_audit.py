@@ -28,21 +28,23 @@ __all__ = ["MechanismAudit", "audit_mechanism"]
 
 @dataclass(frozen=True, eq=False)
 class MechanismAudit:
-    """A lower bound of epsilon on the two records of the worst pair; prints as three sentences.
+    """A lower bound on the epsilon of a mechanism, from its worst pair of records.
+
+    It prints as three sentences.
 
     Parameters
     ----------
     result : AuditResult
-        The bound on the worst pair; per unit of distance for a metric mechanism.
+        The bound from the worst pair, per unit of distance for a metric mechanism.
     pair : RecordPair
-        The worst pair.
+        The two records whose reports differ most.
     evidence : Evidence
-        The numbers behind the bound, for a picture.
+        The scores behind the bound, for a chart.
     searched : mapping of str to AuditResult
-        What the search saw on each pair, by its name, with the distance for a metric mechanism.
-        Each bound has its confidence alone, and the best of them has less.
+        The bound of each pair in the search, by its name, with the distance for a metric mechanism.
+        The confidence of each is about this pair alone; the largest of them is less certain.
     notion : str
-        ``"metric"`` or ``"local"``: what epsilon is about.
+        Notion of the guarantee: ``"metric"`` or ``"local"``.
 
     Examples
     --------
@@ -66,17 +68,17 @@ class MechanismAudit:
 
     @property
     def epsilon(self) -> float:
-        """The bound."""
+        """The lower bound on epsilon."""
         return self.result.epsilon
 
     @property
     def claimed(self) -> float | None:
-        """Epsilon the mechanism claims, in the unit of the bound; None where it claims none."""
+        """Epsilon that the mechanism claims, in the unit of the bound; None if it claims none."""
         return self.result.claimed
 
     @property
     def confidence(self) -> float:
-        """Probability with which the bound is true."""
+        """Probability that the bound is true."""
         return self.result.confidence
 
     @property
@@ -86,7 +88,7 @@ class MechanismAudit:
 
     @property
     def curve(self) -> list[tuple[float, float]]:
-        """The largest bound that the search saw at each distance, in order; metric only."""
+        """Largest bound of the search at each distance, in order; for metric mechanisms only."""
         largest: dict[float, float] = {}
         for result in self.searched.values():
             if result.distance is not None:
@@ -141,46 +143,50 @@ def audit_mechanism(
     progress: Progress | None = None,
     random_state: int | None = None,
 ) -> MechanismAudit:
-    """Find a lower bound of the epsilon of a local or metric mechanism, wherever it shows most.
+    """Return a statistical lower bound on the epsilon of a local or metric mechanism.
 
-    It spends nothing: a ledger on the mechanism is left out.
+    It searches for the two records whose reports differ most. A bound above the claimed epsilon
+    shows that the claim is wrong; one below it proves nothing. A ledger of the mechanism is not
+    charged.
 
     Parameters
     ----------
     mechanism : object with ``transform`` or callable
-        Such as :class:`shoal.mechanisms.Laplace` or :class:`shoal.mechanisms.KdLaplace`; one with
-        ``fit`` is cloned and fitted to made-up records. Or a callable ``f(record, n)`` that gives n
-        independent reports, with `bounds` and `claim`.
+        A mechanism such as :class:`shoal.mechanisms.Laplace` or
+        :class:`shoal.mechanisms.KdLaplace`; one with ``fit`` is cloned and fitted to synthetic
+        records. Or a callable ``f(record, n)`` that returns n independent reports; it needs
+        `bounds` and `claim`.
     columns : int, optional
-        Number of columns; as many as the bounds have by default, or two.
+        Number of columns; by default as many as the bounds have, or two.
     bounds : tuple (low, high), optional
-        Public box to search; the mechanism's own by default.
+        Public bounds of the records to try; by default those of the mechanism.
     claim : Guarantee, optional
-        What is claimed, where ``mechanism.guarantee_`` does not say so; metric or local.
+        The claimed guarantee, if it is not ``mechanism.guarantee_``; metric or local.
     samples : int, default=400_000
-        Number of reports of each of the two records that are counted, at least 100.
+        Number of reports that are counted for each of the two records, at least 100.
     search_samples : int, default=10_000
-        Number of reports of each record in the search, at least 100; the eight pairs that show most
-        get four times as many new ones.
+        Number of reports of each record in the search, at least 100; the eight pairs that differ
+        most get four times as many new ones.
     confidence : float, default=0.999
-        Probability with which the bound must be true.
+        Probability that the bound is true.
     distances : sequence of float, optional
-        Distances to try for a metric mechanism; by default those at which epsilon times distance is
-        0.25, 1, 2 and 3. Two neighboring lattice points and the whole box are tried in any case.
+        Distances between records to try for a metric mechanism; by default those at which epsilon
+        times distance is 0.25, 1, 2 and 3. Two neighboring lattice points and opposite ends of the
+        bounds are always tried.
     progress : callable, optional
-        ``progress(done, total)`` is called with the numbers of reports as they are drawn.
+        Called as ``progress(done, total)`` with the numbers of reports.
     random_state : int, optional
-        Seed of the mechanism. None leaves it to secure randomness, which is what devices run.
+        Seed of the mechanism. None uses secure randomness, as devices do.
 
     Returns
     -------
     audit : MechanismAudit
-        The bound, the two records, the event that gave it, and what the search saw elsewhere.
+        The bound, the two records, the event that it comes from, and the bounds of the search.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or nothing local or metric is claimed.
+        If a parameter is out of range, or no local or metric guarantee is claimed.
 
     Examples
     --------

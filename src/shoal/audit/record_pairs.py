@@ -20,7 +20,7 @@ __all__ = ["RecordPair"]
 
 @dataclass(frozen=True, eq=False)
 class RecordPair:
-    """Two made-up records.
+    """Two synthetic records whose reports an audit compares.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class RecordPair:
 
     @property
     def distance(self) -> float:
-        """Euclidean distance of the two."""
+        """Euclidean distance between the two records."""
         return float(np.linalg.norm(self.second - self.first))
 
 

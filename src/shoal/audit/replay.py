@@ -50,19 +50,19 @@ __all__ = ["ReplayAudit", "ReplayedPair", "ReplayedRelease", "replay_estimator"]
 
 @dataclass(frozen=True)
 class ReplayedRelease:
-    """One release of a fit: the cost it declares, and the privacy loss of one record.
+    """One noisy release within a fit: its declared cost and its measured privacy loss.
 
     Parameters
     ----------
     noise : str
-        The noise, with its scale.
+        Name and scale of the noise.
     declared : float
-        What the estimator declares that one record costs here.
+        Privacy loss of one record that the estimator declares for this release.
     loss : float
-        Privacy loss between the two tables: never more than the declared cost, if the declared
-        sensitivity is right. Both in the audit's privacy measure.
+        Privacy loss between the two tables, in the same privacy measure: at most the declared one,
+        if the declared sensitivity is right.
     part : str, default=""
-        Which of several disjoint parts of the table it is of; empty for all of it.
+        Name of the part of the table, if the release is about one of several disjoint parts.
 
     Examples
     --------
@@ -80,14 +80,14 @@ class ReplayedRelease:
 
 @dataclass(frozen=True)
 class ReplayedPair:
-    """Both tables of a pair, fitted with the same noisy values.
+    """The fits of two neighboring tables, replayed with the same noisy values.
 
     Parameters
     ----------
     releases : tuple of ReplayedRelease
-        In their order; of several replays, those with the largest loss.
+        The releases in order; of several replays, those of the one with the largest loss.
     findings : tuple of str
-        What no promise allows, one sentence each; empty if all is well.
+        What breaks the guarantee, one sentence each; empty if nothing does.
 
     Examples
     --------
@@ -103,27 +103,27 @@ class ReplayedPair:
 
     @property
     def loss(self) -> float:
-        """Privacy loss of all releases together between the two tables."""
+        """Total privacy loss of all releases between the two tables."""
         return math.fsum(release.loss for release in self.releases)
 
 
 @dataclass(frozen=True, eq=False)
 class ReplayAudit:
-    """Findings of the replays of an estimator on all pairs; prints as a few lines.
+    """The result of replaying an estimator on pairs of tables; prints as a few lines.
 
     Parameters
     ----------
     pairs : mapping of str to ReplayedPair
-        By the names of the pairs; at least one.
+        The replays of each pair, by its name; at least one.
     claimed : float or None
-        Epsilon of the promise; None where nothing is promised.
+        Epsilon of the guarantee; None if there is none.
     delta : float
-        Its delta.
+        Delta of the guarantee.
     budget : float or None
-        The promise in the privacy measure of the releases: epsilon, or the rho or mu^2 of
-        (epsilon, delta).
+        The guarantee in the privacy measure of the releases: epsilon, or the rho or mu^2 that
+        (epsilon, delta) allows.
     privacy_measure : {"epsilon", "rho", "mu^2"}
-        That privacy measure.
+        The privacy measure of the releases.
 
     Examples
     --------
@@ -157,19 +157,19 @@ class ReplayAudit:
 
     @property
     def loss(self) -> float:
-        """Largest privacy loss of a record over all releases, in the audit's privacy measure."""
+        """Largest total privacy loss of a record, in the audit's privacy measure."""
         return self.pairs[self.worst].loss
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """All findings, with the names of their pairs."""
+        """All findings, each with the name of its pair."""
         return tuple(
             f"{name}: {finding}" for name, pair in self.pairs.items() for finding in pair.findings
         )
 
     @property
     def broken(self) -> bool:
-        """Return whether anything was found that no promise allows."""
+        """Return whether anything was found that breaks the guarantee."""
         return bool(self.findings)
 
     def __str__(self) -> str:
@@ -213,39 +213,43 @@ def replay_estimator(
     random_state: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReplayAudit:
-    """Look for broken promises by replaying fits of a central estimator on neighboring tables.
+    """Look for broken guarantees by replaying fits of a central estimator on neighboring tables.
 
-    Like :func:`shoal.audit.audit_estimator` it is for made-up records only, and spends nothing.
+    The estimator is fitted on a table, and then on one with one record more, where every release
+    returns the same noisy values as before. All that still differs comes from the record, and the
+    privacy loss of each release is known exactly: no confidence is involved. Like
+    :func:`shoal.audit.audit_estimator`, it is for synthetic records only, and charges no ledger.
 
     Parameters
     ----------
     estimator : estimator
-        With ``fit``, ``guarantee_`` and ``random_state``, whose releases pass
-        :func:`shoal.noise.privatize`. It is cloned, and left as it is.
+        An estimator with ``fit``, ``guarantee_`` and ``random_state`` that adds its noise through
+        :func:`shoal.noise.privatize`. It is cloned and not changed.
     pairs : iterable of Neighbors, optional
-        Neighboring tables; by default as in :func:`shoal.audit.audit_estimator`.
+        Pairs of neighboring tables; by default as in :func:`shoal.audit.audit_estimator`.
     repeats : int, default=5
-        Replays of each pair, with other noise.
+        Number of replays of each pair, each with new noise.
     claimed : float, optional
-        Epsilon to hold the estimator to; that of its own guarantee by default.
+        The epsilon to check; by default that of the estimator's guarantee.
     delta : float, default=0.0
         The delta that goes with `claimed`.
     published : callable, optional
-        From a fitted estimator to what leaves the curator; ``release_.values`` by default.
+        Function that returns what leaves the curator of a fitted estimator; by default
+        ``release_.values``.
     random_state : int, default=0
         Seed of the fits.
     progress : callable, optional
-        ``progress(done, total)`` is called with the numbers of pairs as they are finished.
+        Called as ``progress(done, total)`` with the numbers of pairs.
 
     Returns
     -------
     audit : ReplayAudit
-        What one record cost in each release, and the findings.
+        The privacy loss of one record in each release, and what was found to be wrong.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
 
     Examples
     --------

@@ -35,17 +35,17 @@ Shuffler = Callable[[Floats, np.random.Generator], Floats]
 
 @dataclass(frozen=True)
 class ShuffledAudit:
-    """A lower bound of the epsilon of a shuffled batch; prints as two sentences.
+    """A lower bound on the epsilon of a shuffled batch of reports; prints as two sentences.
 
     Parameters
     ----------
     result : AuditResult
-        The bound, from batches that were drawn.
+        The bound, from random batches.
     claim : Guarantee
-        What is promised of a batch of that many reports.
+        The guarantee of a batch of this size.
     exact : float or None
-        The epsilon of these inputs, enumerated; None where there are too many histograms, or the
-        mechanism is no plain randomized response.
+        The exact epsilon of these inputs, by enumeration; None if there are too many histograms or
+        the mechanism is not plain randomized response.
 
     Examples
     --------
@@ -61,11 +61,11 @@ class ShuffledAudit:
 
     @property
     def epsilon(self) -> float:
-        """The bound."""
+        """The lower bound on epsilon."""
         return self.result.epsilon
 
     def exceeds(self) -> bool:
-        """Return whether the bound is above what is promised."""
+        """Return whether the bound is above the epsilon of the guarantee."""
         return self.result.exceeds()
 
     def __str__(self) -> str:
@@ -91,42 +91,43 @@ def audit_shuffled(
     confidence: float = 0.999,
     random_state: int | None = None,
 ) -> ShuffledAudit:
-    """Find a lower bound of the epsilon of a shuffled batch, for small n.
+    """Return a statistical lower bound on the epsilon of a small shuffled batch of reports.
 
-    It spends nothing: a ledger on the mechanism is left out.
+    One device, the victim, holds one of two records, and all others hold a third one. A ledger of
+    the mechanism is not charged.
 
     Parameters
     ----------
     mechanism : tuple (epsilon, n_colors) or local mechanism
-        Randomized response with so many colors; or a mechanism with ``transform`` and
-        ``log_density``, such as :class:`shoal.mechanisms.PartitionResponse`, with `records`.
+        Epsilon and number of colors of a randomized response; or a mechanism with ``transform`` and
+        ``log_density``, such as :class:`shoal.mechanisms.PartitionResponse`, which needs `records`.
     n : int
-        Number of reports of a batch. From a few on: n times ``samples`` reports are drawn twice.
+        Number of reports in a batch. Keep it small: n times ``samples`` reports are drawn twice.
     delta : float
-        The delta of the promise; large enough to be seen in ``samples`` batches.
+        The delta of the guarantee; large enough to be seen in ``samples`` batches.
     records : tuple (first, second, others), optional
-        The two records of the victim, and the one that all others hold; for randomized response
-        colors, by default 0, 1 and 2 (1 where there is none).
+        The two records of the victim, and the one that all others hold. For randomized response
+        they are colors, by default 0, 1 and 2 (1 if there are only two).
     shuffler : callable, optional
-        The shuffler to audit: ``shuffler(batches, rng)`` is given reports of shape
-        (samples, n, columns), the victim's first, and returns what the analyst sees of each batch,
-        in its order. None: a random order.
+        The shuffler to audit: ``shuffler(batches, rng)`` receives reports of shape
+        (samples, n, columns), the victim's first, and returns each batch in the order in which the
+        analyst sees it. None shuffles at random.
     samples : int, default=50_000
         Number of batches for each of the victim's two records, at least 100.
     confidence : float, default=0.999
-        Probability with which the bound must be true.
+        Probability that the bound is true.
     random_state : int, optional
         Seed of the reports and of the order.
 
     Returns
     -------
     audit : ShuffledAudit
-        The bound, the promise, and the exact epsilon where it can be enumerated.
+        The bound, the guarantee, and the exact epsilon if it can be enumerated.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
 
     Examples
     --------

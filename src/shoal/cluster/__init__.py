@@ -1,4 +1,9 @@
-"""Central estimators: a curator holds the records and publishes private clusters."""
+"""Estimators for the central model: a trusted curator holds the records and publishes clusters.
+
+:class:`DPKMeans` is the one to start with; :class:`DPDensity` and :class:`DPWaveCluster` find
+clusters of any shape, :class:`PrivateCopy` draws synthetic records, and :class:`ClusterProfile`
+describes clusters that were published.
+"""
 
 from shoal._bounds import Ball
 from shoal.cluster.density import DPDensity

@@ -16,22 +16,22 @@ TRIES = 50  # random places for one sphere before its radius counts as too large
 
 
 def pack_spheres(n_clusters: int, columns: int, source: RandomSource) -> Floats:
-    """Place centers in [-1, 1]^d far from each other and from the walls.
+    """Place initial centers in [-1, 1]^d far from each other and from the sides of the box.
 
     Parameters
     ----------
     n_clusters : int
-        How many.
+        Number of centers.
     columns : int
-        Number of columns.
+        Number of columns d.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------
     centers : ndarray of shape (n_clusters, columns)
-        At least 2 a apart and a from the walls, for nearly the largest a that random placing
-        finds (Su et al. 2016).
+        Centers at least 2 a apart and at least a from the sides, for nearly the largest a that
+        random placement achieves (Su et al. 2016).
     """
     if n_clusters == 1:
         return np.zeros((1, columns))

@@ -27,7 +27,7 @@ class CuratorsClusterer(ShownWithClusters, ClusterMixin, BaseEstimator):
 
     @property
     def labels_(self) -> Labels:
-        """Cluster of each record that ``fit`` saw: private."""
+        """Cluster of each record passed to ``fit``: private, for the curator's eyes only."""
         whose, labels = _LABELS.get(id(self), (None, None))
         if whose is None or whose() is not self or labels is None:
             raise AttributeError(
@@ -37,7 +37,7 @@ class CuratorsClusterer(ShownWithClusters, ClusterMixin, BaseEstimator):
         return labels
 
     def fit_predict(self, X: TableLike, y: Any = None, **kwargs: Any) -> Any:
-        """Spend the budget, and find the cluster of each record; private.
+        """Fit, which spends the budget, and return the cluster of each record; these are private.
 
         Parameters
         ----------
@@ -46,12 +46,12 @@ class CuratorsClusterer(ShownWithClusters, ClusterMixin, BaseEstimator):
         y : None
             Ignored.
         **kwargs
-            As for ``fit``.
+            Further arguments of ``fit``.
 
         Returns
         -------
         labels : ndarray of shape (n,), or Spark DataFrame
-            As ``predict`` gives them.
+            Cluster of each record, as ``predict`` returns it.
         """
         self.fit(X, **kwargs)
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)

@@ -75,15 +75,15 @@ FAINT = 1e-9  # of the records: every bin may hold some, or nothing could be dra
 
 @shared_docs
 class PrivateCopy(ShownWithClusters, BaseEstimator):
-    """A table of made-up records that resembles the true one.
+    """Synthetic records with differential privacy: a made-up table that resembles the true one.
 
     Parameters
     ----------
     {epsilon}
     {bounds}
     schema : Schema, default=None
-        Instead of ``bounds``: the public description of a table. The copy has its features, with
-        values of their own kind.
+        Public description of a table, in place of ``bounds``. The copy has the same features, with
+        values of the same kinds (numbers, categories, dates).
     {n_public}
     {ledger}
     {random_state}
@@ -91,34 +91,34 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
     Attributes
     ----------
     n_records_ : int
-        Public or noisy number of records, at least 1: what ``sample`` draws by default.
+        Number of records that ``sample`` draws by default: the public or the noisy one, at least 1.
     guarantee_ : Guarantee
-        What ``release_`` and every sample promise.
+        The privacy guarantee of ``release_`` and of every sample.
     release_ : Release
-        All that samples are drawn from. ``values`` holds noisy histograms and counts of cells
+        All that samples are drawn from. Its ``values`` hold noisy histograms and counts of cells
         (``noisy_columns``, ``noisy_cells``) and the probabilities estimated from them (``columns``,
-        ``cells``); where records crowd, instead of these the noisy counts of the leaves of a tree,
-        their probabilities, and where they lie if the box is 0 to 1 (``noisy_leaves``, ``leaves``,
-        ``leaf_low``, ``leaf_widths``).
+        ``cells``). If most records lie in few places, they hold instead the noisy counts of the
+        leaves of a tree, the probabilities of the leaves, and where they lie if the box is scaled
+        to [0, 1] (``noisy_leaves``, ``leaves``, ``leaf_low``, ``leaf_widths``).
     {bounds_}
     {features_in_}
 
     See Also
     --------
-    DPKMeans : Clusters themselves, which at the same epsilon are better than those of a copy.
+    DPKMeans : The clusters themselves; better than clusters of a copy at the same epsilon.
 
     Notes
     -----
-    Columns are numbers: whole numbers come back with fractions, and each column's distribution is
-    kept better than how columns go together, the more so the more columns there are. In up to
-    three columns, where most records lie in few places, the copy is of their places instead.
+    Whole numbers come back with fractions. The distribution of each column is preserved better than
+    the dependence between columns, the more so the more columns there are. In up to three columns,
+    if most records lie in few places, the copy preserves these places instead.
 
     {promise_to_records}
 
-    Where the promise ends (proofs/private_copy.md): ``fit`` raises before anything is spent where
-    there is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and
-    it tells whether a chosen subset is empty: errors are for the curator's eyes. How long a fit
-    takes and how much memory it needs depends on the records, and is not hidden.
+    What the guarantee does not cover (proofs/private_copy.md): ``fit`` raises, before anything is
+    spent, if there is no record, or a number is NaN or infinite. Such an error costs no budget, can
+    be repeated, and tells whether a subset of the records is empty: errors are for the curator's
+    eyes. The time and memory that a fit takes depend on the records and are not hidden.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
 
     @leaves_last_fit
     def fit(self, X: TableLike, y: Any = None) -> Self:
-        """Spend the budget and release what samples are drawn from.
+        """Spend the budget and release the noisy counts that samples are drawn from.
 
         Parameters
         ----------
@@ -194,20 +194,20 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
         return self
 
     def sample(self, n: int | None = None, *, random_state: RandomState = None) -> Any:
-        """Draw made-up records; this costs nothing.
+        """Draw synthetic records; this spends no budget, however often it is called.
 
         Parameters
         ----------
         n : int, default=None
-            How many; None draws ``n_records_``.
+            Number of records; None draws ``n_records_``.
         random_state : None, int or Generator, default=None
-            For the draws; nothing private depends on it.
+            Seed of the draws; the guarantee does not depend on it.
 
         Returns
         -------
         records : ndarray of shape (n, d)
-            Inside the public box. With a schema, an array of objects: values of the fields as a
-            table has them, None where one is missing; ``feature_names_in_`` names the columns.
+            Records inside the public bounds. With a schema, an array of objects that holds the
+            values as a table does, None for a missing one; ``feature_names_in_`` names the columns.
         """
         check_is_fitted(self)
         rows = self.n_records_ if n is None else _numbers.count("n", n)

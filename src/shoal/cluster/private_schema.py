@@ -50,16 +50,17 @@ MAX_CATEGORIES = 1000  # of a field, as a schema allows
 
 @dataclass(frozen=True)
 class LearnedSchema:
-    """A schema that was completed from the records, and what that promises.
+    """A schema completed from the records, with the guarantee of what was learned.
 
     Parameters
     ----------
     schema : Schema
-        The template with what was learned; it may still lack what too few people have.
+        The template with what was learned; a field that too few people fill may still lack its
+        bounds or categories.
     guarantee_ : Guarantee
-        The promise of all that was learned.
+        The privacy guarantee of all that was learned.
     release_ : Release
-        The same as a release: the schema, and noisy counts of the categories that were learned.
+        What may be published: the schema, and noisy counts of the learned categories.
 
     Examples
     --------
@@ -86,43 +87,43 @@ def learn_schema(
     records_per_user: int = 1,
     random_state: RandomState = None,
 ) -> LearnedSchema:
-    """Spend a budget on the bounds and categories that a schema lacks.
+    """Learn the bounds and categories that a schema lacks from the records, for a budget.
 
-    What the template declares is kept and costs nothing. Types must be declared: they are known
-    without the records. So must be the order of ordered categories.
+    What the template declares is kept and costs nothing. It must declare the type of each field and
+    the order of ordered categories, which are known without the records.
 
     Parameters
     ----------
     X : data frame, dict of columns, rows in the order of the fields, or path
         The table; a path is that of a CSV or Parquet file.
     template : Schema
-        With fields that lack bounds or categories (``template.lacking()``).
+        A schema with fields that lack bounds or categories (``template.lacking()``).
     epsilon : float
-        Budget, divided equally among these fields.
+        Privacy budget, divided equally among these fields.
     delta : float, default=0.0
-        The other part of the promise; categories need it above 0.
+        The delta of the guarantee; categories need it above 0.
     ledger : Ledger, default=None
-        Charged before anything is drawn.
+        Keeps account of what was spent; charged before any noise is drawn.
     user_ids : array-like of shape (n,), default=None
-        Whose record each row is, as for :class:`DPKMeans`; by default those of the template's field
-        with the role ``"user"``, if it has one. The promise is then made to users.
+        User of each row, as for :class:`DPKMeans`; by default, the template's field with the role
+        ``"user"``, if it has one. The guarantee then protects users.
     records_per_user : int, default=1
-        Rows of each user that count: the first ones.
+        How many rows of each user count: the first ones.
     random_state : int, default=None
-        A seed makes the result repeatable, and the promise void.
+        A seed makes the result repeatable and the guarantee void.
 
     Returns
     -------
     learned : LearnedSchema
-        The schema, its guarantee and its release. Fields of which too few people have any value
-        still lack theirs: see ``learned.schema.lacking()``.
+        The schema, its guarantee and its release. Fields that too few people fill still lack their
+        bounds or categories: see ``learned.schema.lacking()``.
 
     Raises
     ------
     ParameterError
-        If a field lacks what cannot be learned, or a parameter breaks its rule; nothing is spent.
+        If a field lacks what cannot be learned, or a parameter is out of range; nothing is spent.
     DataError
-        If a column is not there, or holds something else than its field says; nothing is spent.
+        If a column is missing, or holds other values than its field allows; nothing is spent.
 
     Examples
     --------

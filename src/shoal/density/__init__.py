@@ -1,7 +1,8 @@
-"""Clusters of a density on cells: the tree of its peaks, flat clusters, their outlines.
+"""Density-based clusters on cells: the tree of a density's peaks, flat clusters, their outlines.
 
-Cells are those of a grid, or boxes of different sizes: the leaves of a tree. This package knows
-neither records nor noise nor promises: it is given cells and numbers.
+Cells are those of a grid, or boxes of different sizes, such as the leaves of a tree. The functions
+work on densities of cells alone and have nothing to do with privacy; :class:`shoal.DPDensity` and
+:class:`shoal.NoiseAwareDensity` apply them to noisy densities.
 """
 
 from shoal._boxes import find_boxes, touching_boxes

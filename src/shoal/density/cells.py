@@ -20,7 +20,7 @@ __all__ = ["BoxCells", "CellGraph", "Edges", "GridCells", "place_cells"]
 
 
 class Edges(NamedTuple):
-    """Pairs of cells that touch, each pair once.
+    """Pairs of cells that touch, as two arrays of cell indices; each pair occurs once.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Edges(NamedTuple):
 
 
 class CellGraph(Protocol):
-    """What the cluster tree needs to know of cells.
+    """Protocol of the cells that a cluster tree is built on, such as :class:`GridCells`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class CellGraph(Protocol):
 
     @property
     def volumes(self) -> Floats:
-        """Volume of each cell, in the unit that densities are per."""
+        """Volume of each cell, in the unit of volume of the densities."""
 
     @property
     def corners(self) -> tuple[Floats, Floats]:
@@ -68,12 +68,12 @@ class CellGraph(Protocol):
 
 @dataclass(frozen=True)
 class GridCells:
-    """Cells of a grid, numbered row by row.
+    """The cells of a grid, numbered in C order.
 
     Parameters
     ----------
     shape : tuple of int
-        Cells along each column.
+        Number of cells along each column.
 
     Examples
     --------
@@ -122,12 +122,12 @@ class GridCells:
 
 @dataclass(frozen=True, eq=False)
 class BoxCells:
-    """Cells of different sizes, in integer steps, that fill a box without gaps.
+    """Cells of different sizes that fill a box without gaps; corners are whole numbers.
 
     Parameters
     ----------
     low, high : ndarray of int64, shape (m, d)
-        Corners of each.
+        Corners of each cell.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class BoxCells:
 
     @cached_property
     def volumes(self) -> Floats:
-        """Volume of each cell, that of all together being 1."""
+        """Volume of each cell; the volumes of all cells add up to 1."""
         whole = (self.high.max(axis=0) - self.low.min(axis=0)).astype(np.float64)
         volumes: Floats = ((self.high - self.low) / whole).prod(axis=1)
         return volumes
@@ -172,14 +172,14 @@ class BoxCells:
 
 
 def place_cells(values: Mapping[str, Any]) -> tuple[Floats, Floats]:
-    """Return where the cells of clusters lie, as parts of the box.
+    """Return the corners of the cells of a release, scaled to a box from 0 to 1.
 
     Parameters
     ----------
     values : mapping
-        Of a release: ``cells``, the numbers of the cells; and the ``shape`` of their grid, or
-        ``cell_low`` and ``cell_high``, the corners of all boxes, in steps of a lattice from -half
-        to ``half``.
+        The values of a release: ``cells``, the numbers of the cells, and either the ``shape`` of
+        their grid, or ``cell_low`` and ``cell_high``, the corners of all cells in steps of a
+        lattice from -half to ``half``.
 
     Returns
     -------

@@ -20,14 +20,14 @@ __all__ = ["ClusterTree", "DensityEstimate", "Merges", "build_tree", "find_merge
 
 
 class DensityEstimate(NamedTuple):
-    """A density on cells.
+    """An estimated density on cells, with its standard error.
 
     Parameters
     ----------
     density : ndarray of shape (m,)
         Records per volume of each cell, in any unit of volume; estimates may be negative.
     deviation : ndarray of shape (m,)
-        Standard deviation of each.
+        Standard deviation of each estimate.
 
     Examples
     --------
@@ -44,27 +44,29 @@ class DensityEstimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClusterTree:
-    """Clusters within clusters, the root first; a node's children come after it.
+    """A tree of clusters within clusters, as arrays with one entry per node.
+
+    The root comes first, and every node before its children.
 
     Parameters
     ----------
     parent : ndarray of int64, shape (k,)
-        Node that each is a part of, -1 for the root.
+        Parent of each node, -1 for the root.
     base : ndarray of shape (k,)
-        Density at which it parts from its sibling; 0 for the root.
+        Density at which the node separates from its sibling; 0 for the root.
     top : ndarray of shape (k,)
-        Density at which it splits in two, or of its peak.
+        Density at which the node splits in two, or that of its peak if it does not split.
     peak : ndarray of int64, shape (k,)
-        Its cell of the highest density.
+        Cell with the highest density of the node.
     size : ndarray of shape (k,)
-        Estimated number of records of its cells.
+        Estimated number of records in the cells of the node.
     stability : ndarray of shape (k,)
-        Excess of mass, as in HDBSCAN: records times what their density ^ (1 / d) has above that of
-        the base, below that of the top.
+        Excess of mass, as in HDBSCAN: the sum over records of density ^ (1 / d), counted from that
+        of the base up to that of the top.
     prominence : ndarray of shape (k,)
-        Standard deviations of its peak above the base; infinite for the root.
+        Height of the peak above the base, in standard deviations; infinite for the root.
     leaf : ndarray of int64, shape (m,)
-        Node without children that each cell belongs to.
+        For each cell, the node without children that it belongs to.
 
     Examples
     --------
@@ -87,18 +89,18 @@ class ClusterTree:
 
     @property
     def is_leaf(self) -> Bools:
-        """Nodes without children."""
+        """Mask of the nodes without children."""
         leaves = np.ones(len(self.parent), dtype=np.bool_)
         leaves[self.parent[1:]] = False
         return leaves
 
     def values(self) -> dict[str, Ints | Floats]:
-        """Return what a release holds of the tree."""
+        """Return the tree as the values of a release."""
         names = ("parent", "base", "top", "size", "stability")
         return {name: getattr(self, name) for name in names}
 
     def members(self, nodes: Ints) -> Ints:
-        """Return which of the nodes each node is in, as an index of ``nodes``, or -1."""
+        """Return, for each node of the tree, the index in ``nodes`` of the one it is in, or -1."""
         index = np.full(len(self.parent), -1, dtype=np.int64)
         index[nodes] = np.arange(len(nodes))
         for node in range(1, len(self.parent)):
@@ -108,7 +110,7 @@ class ClusterTree:
 
 
 class Merges(NamedTuple):
-    """Meetings of peaks, in falling density: a lower peak meets a higher one.
+    """The passes where a lower peak of a density meets a higher one, the densest first.
 
     Examples
     --------
@@ -131,7 +133,7 @@ class Merges(NamedTuple):
 
 
 def find_merges(estimate: DensityEstimate, edges: Edges) -> Merges:
-    """Find the peaks of a density, and where each meets a higher one.
+    """Find the peaks of a density, and the pass at which each meets a higher one.
 
     Parameters
     ----------
@@ -143,7 +145,7 @@ def find_merges(estimate: DensityEstimate, edges: Edges) -> Merges:
     Returns
     -------
     merges : Merges
-        One fewer than there are peaks, where the cells are connected.
+        The passes: one fewer than there are peaks, if the cells are connected.
 
     Examples
     --------
@@ -188,25 +190,25 @@ def build_tree(
     min_size: float = 0.0,
     merges: Merges | None = None,
 ) -> ClusterTree:
-    """Build the tree of the peaks that are more than chance.
+    """Build the cluster tree of the significant peaks of a density.
 
     Parameters
     ----------
     estimate : DensityEstimate
         The density.
     cells : CellGraph
-        The cells that it is given on, connected.
+        The cells of the density; they must be connected.
     threshold : float
-        Prominence below which a peak is taken for chance.
+        Prominence, in standard deviations, below which a peak is taken for chance.
     min_size : float, default=0
-        Records below which a part is no cluster of its own.
+        Smallest estimated number of records of a cluster.
     merges : Merges, default=None
-        Those of the density, where they have been found already.
+        The merges of the density, if they have been found already.
 
     Returns
     -------
     tree : ClusterTree
-        The tree; a root alone where no peak parts from the highest one.
+        The tree; only a root if no peak is significant beside the highest one.
 
     Examples
     --------

@@ -21,21 +21,21 @@ ROUNDS = 2  # how far around: cells that touch, and those that touch these
 def cell_memberships(
     estimate: DensityEstimate, cells: CellGraph, clusters: FlatClusters
 ) -> sparse.csr_array:
-    """Return to what degree each cell belongs to each cluster.
+    """Return the degree to which each cell belongs to each cluster.
 
     Parameters
     ----------
     estimate : DensityEstimate
         The density.
     cells : CellGraph
-        The cells that it is given on.
+        The cells of the density.
     clusters : FlatClusters
-        Its clusters.
+        The clusters found in the density.
 
     Returns
     -------
     degrees : sparse array of shape (m, k)
-        Between 0 and 1; the rest of each row belongs to no cluster.
+        Degrees between 0 and 1. What a row lacks to 1 is the degree of belonging to no cluster.
 
     Examples
     --------

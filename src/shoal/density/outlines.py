@@ -28,27 +28,27 @@ def outline_boxes(
     high: npt.ArrayLike,
     labels: npt.ArrayLike,
 ) -> dict[int, list[list[Floats]]]:
-    """Return the outline of each cluster of boxes as polygons.
+    """Return the outline of each cluster as polygons, from the boxes that it consists of.
 
     Parameters
     ----------
     low, high : array-like of shape (m, 2)
-        Corners of boxes that do not overlap, of any sizes. Neighbors share coordinates bit for
-        bit, or there is a gap between them.
+        Corners of boxes of any sizes that do not overlap. Boxes that touch must have exactly equal
+        coordinates there; otherwise there is a gap between them.
     labels : array-like of int, shape (m,)
-        Cluster of each box, -1 = none.
+        Cluster of each box, -1 for none.
 
     Returns
     -------
     polygons : dict of int to list of list of ndarray of shape (k, 2)
-        Polygons of each cluster, from the left to the right. A polygon is a list of rings: the
-        outer one, counterclockwise, then its holes, clockwise. The last point of a ring is its
-        first, and no point lies between its neighbors on a straight line.
+        Polygons of each cluster, from left to right. A polygon is a list of rings: the outer one,
+        counterclockwise, then its holes, clockwise. The last point of a ring equals its first, and
+        no point lies on the straight line between its neighbors.
 
     Raises
     ------
     ParameterError
-        If the boxes have not two columns, or are empty.
+        If the boxes do not have two columns, or are empty.
 
     Examples
     --------
@@ -74,14 +74,14 @@ def outline_grid(
     labels: npt.ArrayLike,
     edges: Sequence[npt.ArrayLike],
 ) -> dict[int, list[list[Floats]]]:
-    """Return the outline of each cluster of cells of a grid as polygons.
+    """Return the outline of each cluster as polygons, from the cells of a grid.
 
     Parameters
     ----------
     labels : array-like of int, shape (n, m)
-        Cluster of each cell, -1 = none; rows are cells of the first column.
+        Cluster of each cell, -1 for none; the first axis is the first column of the records.
     edges : pair of array-like, of shapes (n + 1,) and (m + 1,)
-        Borders of the cells in each column, increasing.
+        Borders of the cells along each column, increasing.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def outline_grid(
     Raises
     ------
     ParameterError
-        If the grid has not two columns, or the edges do not fit.
+        If the grid does not have two columns, or the edges do not fit it.
 
     Examples
     --------
@@ -127,24 +127,24 @@ def outline_grid(
 def outline_intervals(
     low: npt.ArrayLike, high: npt.ArrayLike, labels: npt.ArrayLike
 ) -> dict[int, list[tuple[float, float]]]:
-    """Return the intervals of each cluster of cells in one column.
+    """Return the intervals that each cluster covers, for cells of a single column.
 
     Parameters
     ----------
     low, high : array-like of shape (m,) or (m, 1)
-        Ends of cells that do not overlap. Neighbors share them bit for bit.
+        Ends of cells that do not overlap. Cells that touch must have exactly equal ends.
     labels : array-like of int, shape (m,)
-        Cluster of each cell, -1 = none.
+        Cluster of each cell, -1 for none.
 
     Returns
     -------
     intervals : dict of int to list of (low, high)
-        Of each cluster, increasing; cells that touch are one interval.
+        Intervals of each cluster, increasing; cells that touch are joined.
 
     Raises
     ------
     ParameterError
-        If the cells have not one column, or overlap.
+        If the cells do not have one column, or overlap.
 
     Examples
     --------
@@ -186,23 +186,23 @@ def to_geojson(
     polygons : mapping of int to sequence of sequence of ndarray of shape (k, 2)
         As of :func:`outline_boxes`.
     x, y : int or str, default=0 and 1
-        Index or name of the column of longitudes and of that of latitudes, both in degrees: a
-        position in GeoJSON is longitude, latitude.
+        Index or name of the column with longitudes and of the one with latitudes, in degrees. A
+        position in GeoJSON is longitude, then latitude.
     columns : sequence of str, default=None
         Names of the two columns.
     properties : mapping of int to mapping, default=None
-        What else to write about a cluster, such as its noisy size.
+        Further properties of each cluster to write, such as its noisy size.
 
     Returns
     -------
     collection : dict
-        A FeatureCollection of one MultiPolygon for each cluster, of plain Python values:
-        ``json.dumps`` takes it. Each feature has its cluster's number as ``cluster``.
+        A FeatureCollection with one MultiPolygon for each cluster, in plain Python values that
+        ``json.dumps`` accepts. Each feature has the property ``cluster``, its number.
 
     Raises
     ------
     ParameterError
-        If x and y are not the two columns.
+        If `x` and `y` are not the two columns.
 
     Examples
     --------

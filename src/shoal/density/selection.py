@@ -29,16 +29,16 @@ PIECE = 0.2  # of the largest piece of a cluster: smaller pieces, cut off, are o
 
 
 class FlatClusters(NamedTuple):
-    """Clusters that do not overlap, the largest first.
+    """Clusters without overlap, the largest first.
 
     Parameters
     ----------
     labels : ndarray of int32, shape (m,)
         Cluster of each cell, -1 for none.
     nodes : ndarray of int64, shape (k,)
-        Node of the tree that each cluster is.
+        Node of each cluster in the tree.
     sizes : ndarray of shape (k,)
-        Estimated number of records in the cells of each.
+        Estimated number of records of each cluster.
     background : float
         Estimated density of records outside of all clusters.
 
@@ -61,9 +61,9 @@ class FlatClusters(NamedTuple):
 
 
 def choose_nodes(tree: ClusterTree) -> Ints:
-    """Choose the nodes with the most excess of mass, none inside another.
+    """Choose the nodes with the largest total excess of mass such that none is inside another.
 
-    The root is chosen only if it does not split: peaks that are more than chance are two clusters.
+    The root is chosen only if it does not split: two significant peaks are two clusters.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def choose_nodes(tree: ClusterTree) -> Ints:
     Returns
     -------
     nodes : ndarray of int64
-        Chosen nodes; every cell belongs to one.
+        The chosen nodes; every cell belongs to one of them.
 
     Examples
     --------
@@ -104,19 +104,19 @@ def choose_nodes(tree: ClusterTree) -> Ints:
 
 
 def cut_nodes(tree: ClusterTree, level: float) -> Ints:
-    """Choose the nodes that a level of the density cuts: what stands above it, each for itself.
+    """Choose the nodes at one level of the density: the separate regions above it.
 
     Parameters
     ----------
     tree : ClusterTree
         The tree.
     level : float
-        Density; of two parts that meet at this level or above it, the node of both is chosen.
+        Density to cut at. Two regions that meet at this level or above it are a single node.
 
     Returns
     -------
     nodes : ndarray of int64
-        None inside another; none at all where the level is above all peaks.
+        The chosen nodes, none inside another; empty if the level is above all peaks.
 
     Examples
     --------
@@ -133,19 +133,19 @@ def cut_nodes(tree: ClusterTree, level: float) -> Ints:
 
 
 def prominence_for(merges: Merges, n_clusters: int) -> float:
-    """Return the prominence that leaves so many peaks, or as many as there are.
+    """Return the threshold of prominence that leaves a given number of peaks.
 
     Parameters
     ----------
     merges : Merges
-        Of the density.
+        The merges of the density.
     n_clusters : int
-        How many.
+        Number of peaks; if there are fewer, all are left.
 
     Returns
     -------
     threshold : float
-        For :func:`build_tree`; peaks that are equally prominent stay or go together.
+        The threshold for :func:`build_tree`. Equally prominent peaks are kept or dropped together.
 
     Examples
     --------
@@ -170,20 +170,20 @@ def label_cells(
     *,
     level: float | None = None,
 ) -> FlatClusters:
-    """Find the cluster of each cell, or that it belongs to none.
+    """Assign each cell to one of the chosen clusters, or to none.
 
     Parameters
     ----------
     estimate : DensityEstimate
-        The density that the tree was built of.
+        The density that the tree was built from.
     cells : CellGraph
-        The cells that it is given on.
+        The cells of the density.
     tree : ClusterTree
         The tree.
     nodes : ndarray of int64
-        Chosen nodes.
+        The chosen nodes: one cluster each.
     level : float, default=None
-        Density that a cell of a cluster has at least. None asks for as much as tells it from the
+        Smallest density of a cell in a cluster. None requires as much as distinguishes it from the
         background.
 
     Returns

@@ -22,14 +22,14 @@ SPREAD = 0.05  # smallest scale of a Gumbel distribution: equal maxima are no ce
 
 
 class Maxima(NamedTuple):
-    """Largest prominences by chance.
+    """The largest prominences that chance produced in simulations.
 
     Parameters
     ----------
     values : array-like
-        Of each group of peaks.
+        Largest prominence of each simulated group of peaks.
     groups : float
-        How many such groups an estimate has.
+        Number of such groups in one estimate.
 
     Examples
     --------
@@ -44,19 +44,19 @@ class Maxima(NamedTuple):
 
 
 def significance_threshold(simulated: list[Maxima], alpha: float) -> float:
-    """Return the prominence that no peak reaches by chance, with probability 1 - alpha.
+    """Return the prominence that, with probability 1 - alpha, no peak reaches by chance.
 
     Parameters
     ----------
     simulated : list of Maxima
-        Of several densities; the one that asks for the highest threshold counts.
+        Simulations of one or more densities; the largest of their thresholds is returned.
     alpha : float
         Probability of any false cluster.
 
     Returns
     -------
     threshold : float
-        Prominence, in standard deviations.
+        Threshold of prominence, in standard deviations.
 
     Examples
     --------
@@ -73,23 +73,25 @@ def significance_threshold(simulated: list[Maxima], alpha: float) -> float:
 def chance_prominence(
     copy: DensityEstimate, merges: Merges, truth: DensityEstimate, true_merges: Merges
 ) -> Floats:
-    """Return what each peak of a simulated estimate has beyond its prominence in the truth.
+    """Return the part of each peak's prominence in a simulated estimate that is due to chance.
+
+    It is the prominence of the peak beyond what it has in the density that was simulated from.
 
     Parameters
     ----------
     copy : DensityEstimate
-        Estimated from a draw of the truth.
+        The simulated estimate.
     merges : Merges
-        Of the copy.
+        The merges of the copy.
     truth : DensityEstimate
-        The density that was drawn from, on the same cells, which are connected.
+        The density that was simulated from, on the same cells, which must be connected.
     true_merges : Merges
-        Of the truth.
+        The merges of the truth.
 
     Returns
     -------
     prominence : ndarray
-        Of the lower peak of each merge of the copy, in standard deviations.
+        For the lower peak of each merge of the copy, in standard deviations.
 
     Examples
     --------
@@ -112,21 +114,21 @@ def chance_prominence(
 
 
 def cut_peaks(estimate: DensityEstimate, merges: Merges, prominence: float) -> Floats:
-    """Return the density with every peak of less prominence cut down to its pass.
+    """Return the density with its less prominent peaks cut down to the passes beside them.
 
     Parameters
     ----------
     estimate : DensityEstimate
         The density.
     merges : Merges
-        Its merges.
+        The merges of the density.
     prominence : float
-        Standard deviations.
+        Peaks below this prominence, in standard deviations, are cut.
 
     Returns
     -------
     density : ndarray of shape (m,)
-        Nowhere higher than before; the highest peak stays.
+        The new density, nowhere higher than before; the highest peak stays.
 
     Examples
     --------

@@ -1,4 +1,11 @@
-"""Exact statistics of raw records on the lattice; no noise and no promise lives here."""
+"""Exact counts and sums of raw records on the lattice, without any noise or guarantee.
+
+Estimators use this package internally; you need it only to build your own. An engine
+(:class:`ArrayEngine` in memory, :class:`StreamEngine` for files) holds *lattice records*, which are
+records rounded to integers by :class:`shoal.noise.Lattice`, and statistics are functions of an
+engine. One record adds its weight: an integer, by default 1. Results are raw data: pass them
+through :func:`shoal.noise.privatize` before they are released.
+"""
 
 from shoal.engines._parallel import run_in_parts
 from shoal.engines.array_engine import ArrayEngine, total_weight

@@ -33,18 +33,18 @@ _threads = threading.local()
 def run_in_parts(
     job: Callable[[int, int], None], count: int, rows: int, *, threads: int | None = None
 ) -> None:
-    """Call a job for parts of some rows, in threads where there are many.
+    """Call a function for parts of a range of rows, in several threads if there are many rows.
 
     Parameters
     ----------
     job : callable
-        Takes the first row of a part and the one after its last; parts do not overlap.
+        Function of the first row of a part and the one after its last; parts do not overlap.
     count : int
         Number of rows.
     rows : int
-        Rows of a part above which it pays to split it.
+        Number of rows above which it pays to split a part.
     threads : int, default=None
-        How many threads; None takes as many as the process may use.
+        Number of threads; None takes as many as the process may use.
 
     Examples
     --------

@@ -33,18 +33,18 @@ WIDE = 16  # columns from which records are held one after the other
 
 
 class ArrayEngine:
-    """Exact statistics of an array of lattice records.
+    """Engine for lattice records in memory: exact statistics, computed in threads.
 
     Parameters
     ----------
     records : ndarray of integers, shape (n, d)
-        Lattice records, at most 2^19 in absolute value; at most 8192 columns. Used in place where
-        they are int32 and contiguous, row by row or column by column (which is faster for a few
-        columns), copied once otherwise.
+        Lattice records, at most 2^19 in absolute value; at most 8192 columns. They are used in
+        place if they are int32 and contiguous, by rows or by columns (which is faster for few
+        columns), and copied once otherwise.
     weights : ndarray of integers, shape (n,), default=None
-        How often each record counts, 0 to 256; None is once each.
+        Weight of each record, 0 to 256; None gives each a weight of 1.
     threads : int, default=None
-        How many threads may work; None takes as many as the process may use.
+        Largest number of threads; None takes as many as the process may use.
     rows : int, default=None
         Largest number of rows of a part; None lets each kernel choose.
 
@@ -84,13 +84,13 @@ class ArrayEngine:
 
     @property
     def weight(self) -> int:
-        """Number of records, each as often as its weight says."""
+        """Sum of the weights of all records."""
         if self._weights is None:
             return len(self._records)
         return int(self._weights.sum(dtype=np.int64))
 
     def add_up(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
-        """Return a kernel's results over all records, added up or merged."""
+        """Return a kernel's result for all records, added up or merged over the parts."""
         totals = totals_of(kernel)
 
         def add(start: int, stop: int) -> None:
@@ -103,7 +103,7 @@ class ArrayEngine:
     def collect(
         self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int
     ) -> npt.NDArray[np.int32]:
-        """Return a number for each record, in the records' order."""
+        """Return a value for each record, in the order of the records."""
         numbers = np.empty(len(self._records), dtype=np.int32)
 
         def fill(start: int, stop: int) -> None:
@@ -115,7 +115,7 @@ class ArrayEngine:
     def transform(
         self, function: Callable[[Part], npt.NDArray[np.int32]], columns: int, *, rows: int
     ) -> "ArrayEngine":
-        """Return the engine of other records, one of so many columns for each, with its weight."""
+        """Return an engine with transformed records, one for each record, with its weight."""
         order: Literal["F", "C"] = "F" if columns < WIDE else "C"
         records = np.empty((len(self._records), columns), dtype=np.int32, order=order)
 
@@ -136,7 +136,7 @@ def as_engine(records: "Engine | npt.NDArray[Any]") -> Engine:
 
 
 def total_weight(engine: Engine | npt.NDArray[Any]) -> int:
-    """Count the records, each as often as its weight says.
+    """Return the sum of the weights of all records: their number, without weights.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def total_weight(engine: Engine | npt.NDArray[Any]) -> int:
     Returns
     -------
     weight : int
-        One record more or less changes it by that record's weight.
+        Exact sum; adding or removing one record changes it by the record's weight.
 
     Examples
     --------

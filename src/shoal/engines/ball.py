@@ -26,7 +26,7 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["SECOND_UNIT", "RadiusKernel", "SecondMomentKernel", "radius_counts", "second_moments"]
 
-#: Length of an offset that is as long as the radius, in integers.
+#: Length, in integers, to which an offset as long as the radius is scaled.
 SECOND_UNIT = 2**12
 MAX_TOTAL = 2**38  # times SECOND_UNIT^2 is 2^62
 MAX_BLOCK = 2**16  # rows whose products add up in doubles
@@ -109,8 +109,8 @@ def radius_counts(
     Returns
     -------
     counts : ndarray of int64, shape (m + 1,)
-        Exact counts, with weights: records up to the first edge, above it and up to the second, and
-        so on; last those beyond all edges.
+        Exact sums of weights: of records up to the first edge, of those between the first and the
+        second, and so on; the last is of those beyond all edges.
 
     Examples
     --------
@@ -133,22 +133,22 @@ def radius_counts(
 def second_moments(
     engine: Engine | npt.NDArray[Any], center: npt.NDArray[Any], radius: int
 ) -> Ints:
-    """Add up the products of columns of clipped offsets from a center.
+    """Return the second-moment matrix of the records' clipped offsets from a center.
 
     Parameters
     ----------
     engine : Engine, or ndarray of integers, shape (n, d)
-        Lattice records, 2^38 at most, each as often as its weight says.
+        Lattice records; their weights may add up to 2^38 at most.
     center : ndarray of integers, shape (d,)
         A public lattice point.
     radius : int
-        How long an offset may be, 1 to 2^27 lattice steps.
+        Length to which offsets are clipped, 1 to 2^27 lattice steps.
 
     Returns
     -------
     moments : ndarray of int64, shape (d, d)
-        Sum of y y^T, where y is the offset in steps of radius / SECOND_UNIT, shrunk to a length of
-        SECOND_UNIT where it is longer, and truncated to whole steps.
+        Sum of y y^T over the records, where y is the offset in steps of radius / SECOND_UNIT,
+        shrunk to a length of SECOND_UNIT if it is longer, and truncated to whole steps.
 
     Examples
     --------

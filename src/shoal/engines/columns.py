@@ -87,14 +87,14 @@ def column_counts(engine: Engine | npt.NDArray[Any], bins: int, half: int = HALF
     engine : Engine, or ndarray of integers, shape (n, d)
         Lattice records.
     bins : int
-        Bins of each column, 1 to 2 * half; at most 2^24 in all columns.
+        Number of equal bins of each column, 1 to 2 * half; at most 2^24 in all columns together.
     half : int, default=2**19
-        The bins cover -half .. half, at most 2^19; records beyond count in the outermost ones.
+        The bins cover -half .. half, at most 2^19; records beyond count in the outermost bins.
 
     Returns
     -------
     counts : ndarray of int64, shape (d, bins)
-        Exact counts, with weights.
+        Exact sums of weights.
 
     Examples
     --------
@@ -130,14 +130,15 @@ def grouped_counts(
     cell_of_bin : ndarray of integers, shape (d, bins)
         Cell of each bin along its column, from 0 to the column's side - 1; 1 to 2 * half bins.
     sides : ndarray of integers, shape (d,)
-        Cells along each column, 1 for a column that is not cut; at most 2^24 cells in all.
+        Number of cells along each column, 1 for a column that is not cut; at most 2^24 cells in
+        all.
     half : int, default=2**19
-        The bins cover -half .. half, at most 2^19; records beyond count in the outermost ones.
+        The bins cover -half .. half, at most 2^19; records beyond count in the outermost bins.
 
     Returns
     -------
     counts : ndarray of int64, shape (product of sides,)
-        Exact counts, with weights, cell by cell in C order: the last column fastest.
+        Exact sums of weights, with cells in C order: the last column changes fastest.
 
     Examples
     --------

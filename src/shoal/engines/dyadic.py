@@ -74,21 +74,24 @@ class DyadicKernel:
 def dyadic_counts(
     engine: Engine | npt.NDArray[Any], halvings: int, half: int = HALF
 ) -> SparseCounts:
-    """Count the records in each of the finest cells that holds one.
+    """Count the records in the cells of a box that is halved repeatedly; empty cells are left out.
+
+    The box is halved along its first column, then its second, and so on, and again from the first.
+    The code of a cell has one bit for each halving, the first one highest: 0 for the lower half.
 
     Parameters
     ----------
     engine : Engine, or ndarray of integers, shape (n, d)
         Lattice records.
     halvings : int
-        How often the box is halved, 1 to :func:`max_halvings`.
+        Number of halvings, 1 to :func:`max_halvings`.
     half : int, default=2**19
         The box is -half .. half in each column, at most 2^19.
 
     Returns
     -------
     counted : SparseCounts
-        Exact counts, with weights, of the cells where they are not zero.
+        Codes of the cells whose sum of weights is not zero, and these exact sums.
 
     Examples
     --------
@@ -110,25 +113,25 @@ def dyadic_counts(
 def dyadic_boxes(
     codes: Ints, depths: Ints, *, columns: int, halvings: int, half: int = HALF
 ) -> tuple[Floats, Floats]:
-    """Return the corners of nodes of the tree.
+    """Return the corners of nodes of the tree of halved cells.
 
     Parameters
     ----------
     codes : ndarray of int64, shape (m,)
-        Least code of the finest cells of each node.
+        Smallest code of the finest cells in each node.
     depths : ndarray of int64, shape (m,)
-        Halvings after which it is a cell.
+        Number of halvings that led to each node.
     columns : int
         Number of columns.
     halvings : int
-        Those of the finest cells.
+        Number of halvings of the finest cells.
     half : int, default=2**19
         The box is -half .. half in each column.
 
     Returns
     -------
     low, high : ndarray of shape (m, columns)
-        In lattice steps.
+        Low and high corners, in lattice steps.
 
     Examples
     --------
@@ -154,7 +157,7 @@ def dyadic_boxes(
 
 
 def max_halvings(columns: int, half: int = HALF) -> int:
-    """Return how often the box of a lattice can be halved: all columns alike, in 62 bits.
+    """Return how often the box of a lattice can be halved, the same number for all columns.
 
     Parameters
     ----------
@@ -166,7 +169,7 @@ def max_halvings(columns: int, half: int = HALF) -> int:
     Returns
     -------
     halvings : int
-        A multiple of ``columns``; 0 for more than 62 columns.
+        A multiple of ``columns``, at most 62; 0 for more than 62 columns.
 
     Examples
     --------

@@ -54,9 +54,9 @@ __all__ = [
     "totals_of",
 ]
 
-#: Lattice records lie in -HALF .. HALF in every column.
+#: Largest absolute value of a lattice record in any column.
 HALF = 2**19
-#: Most columns of an engine's records.
+#: Largest number of columns of an engine's records.
 MAX_COLUMNS = 2**13
 #: Largest weight of a record.
 MAX_WEIGHT = 2**8
@@ -65,14 +65,14 @@ MAX_ROWS = 2**24  # of one part
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some of the records.
+    """A part of an engine's records: some rows with their weights.
 
     Parameters
     ----------
     records : ndarray of int32, shape (rows, d)
         Lattice records, at most 2^19 in absolute value; at most 2^24 rows.
     weights : ndarray of int32, shape (rows,), default=None
-        How often each record counts, 0 to 2^8; None is once each.
+        Weight of each record, 0 to 2^8; None gives each a weight of 1.
 
     Examples
     --------
@@ -102,9 +102,10 @@ class Part:
 
 
 class Kernel(Protocol):
-    """A statistic that adds up over parts: a frozen dataclass that pickles.
+    """Protocol of statistics that add up over parts; implemented by frozen dataclasses.
 
-    Shapes of its results depend on public values only, so that an empty part gives zeros.
+    They can be pickled. The shape of a result depends on public values only, so that an empty part
+    gives zeros.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class Kernel(Protocol):
 
     @property
     def rows(self) -> int:
-        """Rows of a part above which it pays to split it, from public sizes alone."""
+        """Number of rows above which it pays to split a part, from public sizes alone."""
         ...
 
     def __call__(self, part: Part, /) -> tuple[Ints, ...]:
@@ -133,10 +134,11 @@ class Kernel(Protocol):
 
 @runtime_checkable
 class MergeKernel(Protocol):
-    """A statistic whose results merge over parts: a frozen dataclass that pickles.
+    """Protocol of statistics whose results are merged over parts, because shapes may differ.
 
-    Shapes of its results may depend on the records. Merging gives the same bits in any order and
-    grouping, and what all the parts' records would give as one part.
+    Implemented by frozen dataclasses that can be pickled. The shape of a result may depend on the
+    records. Merging in any order and grouping gives the same bits as a single part with all
+    records.
 
     Examples
     --------
@@ -157,7 +159,7 @@ class MergeKernel(Protocol):
 
     @property
     def rows(self) -> int:
-        """Rows of a part above which it pays to split it, from public sizes alone."""
+        """Number of rows above which it pays to split a part, from public sizes alone."""
         ...
 
     def __call__(self, part: Part, /) -> tuple[Ints, ...]:
@@ -165,12 +167,12 @@ class MergeKernel(Protocol):
         ...
 
     def merge(self, *results: tuple[Ints, ...]) -> tuple[Ints, ...]:
-        """Return the statistic of several parts, at least one, from those of each."""
+        """Combine the results of one or more parts into one."""
         ...
 
 
 class Engine(Protocol):
-    """Whoever holds the records.
+    """Protocol of engines: objects that hold lattice records and run kernels on them.
 
     Examples
     --------
@@ -188,15 +190,15 @@ class Engine(Protocol):
 
     @property
     def weight(self) -> int:
-        """Number of records, each as often as its weight says."""
+        """Sum of the weights of all records."""
         ...
 
     def add_up(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
-        """Return a kernel's results over all records, added up or merged."""
+        """Return a kernel's result for all records, added up or merged over the parts."""
         ...
 
     def collect(self, function: Callable[[Part], npt.NDArray[np.int32]], *, rows: int) -> Any:
-        """Return a number for each record: raw-data output, for the curator only."""
+        """Return a value for each record: raw-data output, for the curator only."""
         ...
 
 

@@ -108,16 +108,16 @@ def grid_cell(
     values : ndarray of int32 or int64
         Lattice values.
     cells : int
-        Number of cells, at most 2 * half.
+        Number of equal cells of the column, at most 2 * half.
     half : int, default=2**19
         The column is -half .. half.
     out : ndarray of int32 or int64, default=None
-        Where the cells go, in a type that holds 2 * half * cells; None makes an array.
+        Array for the result, of a type that holds 2 * half * cells; None makes one.
 
     Returns
     -------
     cell : ndarray of int32 or int64
-        From 0 to cells - 1.
+        Index of the cell of each value, from 0 to cells - 1.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _cells_of(
 
 
 def grid_edges(cells: int, half: int = HALF) -> Floats:
-    """Return the edges of the cells of one column.
+    """Return the edges of the equal cells of one column.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def grid_edges(cells: int, half: int = HALF) -> Floats:
     Returns
     -------
     edges : ndarray of float64, shape (cells + 1,)
-        In lattice steps; the midpoint of cell i is the mean of edges i and i + 1.
+        Edges in lattice steps; cell i lies between edges i and i + 1.
 
     Examples
     --------
@@ -181,14 +181,14 @@ def grid_counts(
     engine : Engine, or ndarray of integers, shape (n, d)
         Lattice records.
     cells : tuple of int
-        Cells of each column, 1 to 2 * half; at most 2^24 in all.
+        Number of cells along each column, 1 to 2 * half; at most 2^24 in all.
     half : int, default=2**19
         The grid covers -half .. half in each column, at most 2^19.
 
     Returns
     -------
     counts : ndarray of int64, shape cells
-        Exact counts, with weights.
+        Exact sums of weights.
 
     Examples
     --------
@@ -267,24 +267,24 @@ class AdaptiveKernel:
 def adaptive_counts(
     engine: Engine | npt.NDArray[Any], side: int, sides: Ints, half: int = HALF
 ) -> Ints:
-    """Count the records in every part of every coarse cell.
+    """Count the records in an adaptive grid, whose coarse cells are divided into smaller parts.
 
     Parameters
     ----------
     engine : Engine or ndarray of integers, shape (n, d)
         Lattice records.
     side : int
-        Cells along each column of the coarse grid, 1 to 2 * half.
+        Number of cells along each column of the coarse grid, 1 to 2 * half.
     sides : ndarray of int64, shape (side^d,)
-        Parts along each column of every coarse cell, in the order of their codes; at most 2^24
-        parts in all.
+        Number of parts along each column of every coarse cell, with the cells in C order; at most
+        2^24 parts in all.
     half : int, default=2**19
         Records lie in -half .. half.
 
     Returns
     -------
     counts : ndarray of int64, shape (sum of sides^d,)
-        Exact; one record is in one part.
+        Exact sums of weights, cell by cell; one record is in one part.
 
     Examples
     --------

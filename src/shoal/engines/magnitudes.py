@@ -34,12 +34,12 @@ BIN_OF_HEAD = _bin_of_head()
 
 
 def magnitude_edges() -> Floats:
-    """Return the edges of the bins, from lowest to highest.
+    """Return the edges of the bins of :func:`magnitude_counts`, from lowest to highest.
 
     Returns
     -------
     edges : ndarray of float64, shape (bins + 1,)
-        Minus powers of two, plus powers of two; the middle bin holds zero.
+        Negative powers of two, then positive ones; the bin in the middle holds zero.
 
     Examples
     --------
@@ -55,19 +55,19 @@ def magnitude_edges() -> Floats:
 def magnitude_counts(
     X: Records | ArrayTable | StreamTable, weights: npt.NDArray[np.int32] | None = None
 ) -> Ints:
-    """Count the values of each column by sign and power of two.
+    """Count the values of each column between powers of two, by sign.
 
     Parameters
     ----------
     X : ndarray of float16, float32 or float64, shape (n, d), or table
         Records.
     weights : ndarray of int32, shape (n,), default=None
-        How often each record counts; for records in memory only.
+        Weight of each record; for records in memory only.
 
     Returns
     -------
     counts : ndarray of int64, shape (d, bins)
-        One record counts once in each column.
+        Exact sums of weights; one record is in one bin of each column.
 
     Examples
     --------

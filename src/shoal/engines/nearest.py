@@ -38,14 +38,14 @@ ONE = int(np.float64(1.0).view(np.int64))  # the bits of 1.0
 
 @dataclass(frozen=True, eq=False)
 class NearestStatistics:
-    """What one pass over the records adds up for each center.
+    """Count and sum of the records nearest to each center.
 
     Parameters
     ----------
     counts : ndarray of int64, shape (k,)
-        Records whose nearest center it is, with their weights.
+        Sum of the weights of the records whose nearest center it is.
     sums : ndarray of int64, shape (k, d)
-        Sums of the records, or of their clipped offsets from the center.
+        Weighted sum of these records, or of their clipped offsets from the center.
 
     Examples
     --------
@@ -188,26 +188,27 @@ def nearest_statistics(
     clip_radius: int | None = None,
     shape: str = "cube",
 ) -> NearestStatistics:
-    """Count and add up the records of each center.
+    """Count and sum the records nearest to each center.
 
     Parameters
     ----------
     engine : Engine, or ndarray of integers, shape (n, d)
         Lattice records, at most 2^19 in absolute value.
     centers : ndarray of integers, shape (k, d)
-        Lattice centers, likewise.
+        Lattice points, at most 2^19 in absolute value.
     clip_radius : int, default=None
-        None adds up the records themselves; a number from 1 to 2^27 adds up clipped offsets from
-        the center.
+        None sums the records themselves. A number from 1 to 2^27 sums their offsets from the
+        center, clipped to it.
     shape : {"cube", "ball"}, default="cube"
-        ``"cube"`` clips each column of an offset to -clip_radius .. clip_radius; ``"ball"`` shrinks
-        an offset longer than ``clip_radius`` toward the center, to whole lattice steps and no
-        longer than that.
+        ``"cube"`` clips each column of an offset to -clip_radius .. clip_radius. ``"ball"`` shrinks
+        an offset longer than ``clip_radius`` toward the center, to whole lattice steps and at most
+        that length.
 
     Returns
     -------
     statistics : NearestStatistics
-        Exact counts and sums; a record counts for its nearest center of lowest index only.
+        Exact counts and sums. Of equally near centers, a record counts for the one with the lowest
+        index.
 
     Examples
     --------
@@ -239,7 +240,7 @@ def nearest_centers(engine: Engine | npt.NDArray[Any], centers: npt.NDArray[Any]
     Returns
     -------
     labels : ndarray of int32, shape (n,), or what the engine has in its place
-        Index of the nearest center; the lowest among equals. Raw-data output.
+        Index of the nearest center, the lowest of equally near ones. Raw-data output.
 
     Examples
     --------

@@ -30,7 +30,7 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["DIRECTION_UNIT", "Projection", "project"]
 
-#: Length of a direction in integers.
+#: Length, in integers, of the directions of :func:`project`.
 DIRECTION_UNIT = 2**26
 MAX_LENGTH = 1.01 * DIRECTION_UNIT  # rounding to integers may make a direction a bit longer
 
@@ -174,11 +174,11 @@ def project(
     directions: npt.NDArray[Any],
     radius: int,
 ) -> Engine:
-    """Project records to fewer columns, on a lattice of their own.
+    """Project records onto a few public directions, on another lattice.
 
     Column i of a projected record is ``directions[i] . (x - center) / DIRECTION_UNIT`` in steps of
-    radius / HALF, truncated to whole steps. Records further than ``radius`` from the center after
-    the projection are shrunk to that: projected records lie in a ball of radius HALF around 0.
+    radius / HALF, truncated to whole steps. Projected records further than ``radius`` from the
+    center are moved to that distance, so that all lie in a ball of radius HALF around 0.
 
     Parameters
     ----------
@@ -187,14 +187,15 @@ def project(
     center : ndarray of integers, shape (d,)
         A public lattice point.
     directions : ndarray of integers, shape (p, d)
-        Public directions, each of length DIRECTION_UNIT up to rounding; need not be orthogonal.
+        Public directions, each of length DIRECTION_UNIT up to rounding; they need not be
+        orthogonal.
     radius : int
-        Distance from the center that becomes HALF, 1 to 2^27 lattice steps.
+        Distance from the center that is mapped to HALF, 1 to 2^27 lattice steps.
 
     Returns
     -------
     engine : Engine
-        Of p columns, with the same weights.
+        An engine of p columns, with the same weights.
 
     Examples
     --------

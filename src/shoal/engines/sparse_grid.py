@@ -34,14 +34,15 @@ BEYOND = 2**62  # codes stay below it: int64, with room for sums of two
 
 @dataclass(frozen=True, eq=False)
 class SparseCounts:
-    """Counts of the cells that hold a record.
+    """Counts of the occupied cells of a grid; which cells these are is private too.
 
     Parameters
     ----------
     codes : ndarray of int64, shape (filled,)
-        Codes of these cells, from lowest to highest, each once.
+        Codes of the occupied cells, ascending, each once. In a grid, the code of a cell is its
+        index in C order.
     counts : ndarray of int64, shape (filled,)
-        Their records, with weights; at least 1.
+        Sum of the weights of their records, at least 1.
 
     Examples
     --------
@@ -97,21 +98,21 @@ class SparseGridKernel:
 def sparse_grid_counts(
     engine: Engine | npt.NDArray[Any], cells: tuple[int, ...], half: int = HALF
 ) -> SparseCounts:
-    """Count the records in each cell of a grid that holds one.
+    """Count the records in the occupied cells of a grid, which may have very many cells.
 
     Parameters
     ----------
     engine : Engine, or ndarray of integers, shape (n, d)
         Lattice records.
     cells : tuple of int
-        Cells of each column, 1 to 2 * half; fewer than 2^62 in all.
+        Number of cells along each column, 1 to 2 * half; fewer than 2^62 in all.
     half : int, default=2**19
         The grid covers -half .. half in each column, at most 2^19.
 
     Returns
     -------
     counted : SparseCounts
-        Exact counts, with weights, of the cells where they are not zero.
+        Cells whose sum of weights is not zero, and these exact sums.
 
     Examples
     --------

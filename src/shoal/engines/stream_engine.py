@@ -28,7 +28,7 @@ MAX_VALUES = 1 << 24  # lattice values that one thread gathers: 64 MiB
 
 
 class Encoder(Protocol):
-    """From a column of records to a column of lattice records; pickles.
+    """Protocol of encoders: round columns of records to lattice records; can be pickled.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class Encoder(Protocol):
     def encode_column(
         self, column: int, values: npt.NDArray[np.float64], out: npt.NDArray[Any]
     ) -> bool:
-        """Clip and round the values of one column; tell whether all of them lay inside."""
+        """Clip and round the values of one column; return whether none had to be clipped."""
         ...
 
 
 class StreamTable(Protocol):
-    r"""Whoever hands out blocks of records.
+    r"""Protocol of tables that are read in blocks of records.
 
     Examples
     --------
@@ -73,11 +73,11 @@ class StreamTable(Protocol):
 
     @property
     def rows(self) -> int:
-        """Number of records, as they were checked."""
+        """Number of records, counted when they were validated."""
         ...
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
-        """Do a job on all records."""
+        """Apply a function to all blocks of records, and combine the results."""
         ...
 
     def collect(self, label: Label) -> Any:
@@ -86,16 +86,16 @@ class StreamTable(Protocol):
 
 
 class StreamEngine:
-    r"""Exact statistics of a table's records, each pass reading them again.
+    r"""Engine for records in files or on a cluster, which every statistic reads anew.
 
     Parameters
     ----------
     table : StreamTable
-        Checked: its records are finite, and their number is known.
+        A validated table: its records are finite, and their number is known.
     encoder : Encoder
         The public lattice.
     unit_length : bool, default=False
-        Whether records are divided by their length before they are put on it.
+        Whether records are scaled to length 1 before they are rounded to the lattice.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class StreamEngine:
         return self._table.rows
 
     def add_up(self, kernel: Kernel | MergeKernel) -> tuple[Ints, ...]:
-        """Return a kernel's results over all records, added up or merged."""
+        """Return a kernel's result for all records, added up or merged over the parts."""
         with one_blas_thread():
             return self._table.fold(
                 LatticeJob(kernel, self._encoder, self.columns, self._unit_length)
@@ -248,21 +248,22 @@ def _encode_finite(
 def load_array_engine(
     table: ArrowTable, encoder: Encoder, *, unit_length: bool = False
 ) -> ArrayEngine:
-    r"""Read a table onto the lattice.
+    r"""Read a table into memory as lattice records.
 
     Parameters
     ----------
     table : ArrowTable
-        Checked.
+        A validated table.
     encoder : Encoder
         The public lattice.
     unit_length : bool, default=False
-        Whether records are divided by their length before they are put on it.
+        Whether records are scaled to length 1 before they are rounded to the lattice.
 
     Returns
     -------
     engine : ArrayEngine
-        Four bytes for each value; the same statistics as those of the files.
+        Engine with the records in memory, four bytes for each value; its statistics are the same as
+        those of the files.
 
     Examples
     --------

@@ -32,24 +32,24 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["MOMENT_UNIT", "WindowKernel", "WindowStatistics", "window_statistics"]
 
-#: The squared length of an offset that is as long as its window, in integers.
+#: Squared length, in integers, to which an offset as long as its window is scaled.
 MOMENT_UNIT = 2**20
 MAX_TOTAL = 2**42  # 2^34 rows with weights; times the longest column of an offset it is 2^62
 
 
 @dataclass(frozen=True, eq=False)
 class WindowStatistics:
-    """What one pass over the records adds up for each center and its window.
+    """Count, sum and squared length of the records nearest to each center, within its window.
 
     Parameters
     ----------
     counts : ndarray of int64, shape (k,)
-        Records whose nearest center it is, with their weights.
+        Sum of the weights of the records whose nearest center it is.
     sums : ndarray of int64, shape (k, d)
-        Sums of offsets from the center, each clipped to the window.
+        Weighted sum of their offsets from the center, each clipped to the window.
     moments : ndarray of int64, shape (k,)
-        Sums of squared lengths of the clipped offsets, before these are truncated to whole lattice
-        steps, in units of radius^2 / MOMENT_UNIT and less MOMENT_UNIT / 2 for each record.
+        Weighted sum of the squared lengths of the clipped offsets (before truncation to whole
+        lattice steps), in units of radius^2 / MOMENT_UNIT, minus MOMENT_UNIT / 2 for each record.
 
     Examples
     --------
@@ -142,21 +142,24 @@ class WindowKernel:
 def window_statistics(
     engine: Engine | npt.NDArray[Any], centers: npt.NDArray[Any], radii: npt.NDArray[Any]
 ) -> WindowStatistics:
-    """Count and add up the records of each center, clipped to a window of its own.
+    """Count and sum the records nearest to each center, clipped to the center's window.
+
+    The window of a center is a ball around it: offsets longer than its radius are shrunk to it.
 
     Parameters
     ----------
     engine : Engine, or ndarray of integers, shape (n, d)
-        Lattice records, at most 2^19 in absolute value; 2^42 of them, with their weights.
+        Lattice records, at most 2^19 in absolute value; their weights may add up to 2^42 at most.
     centers : ndarray of integers, shape (k, d)
-        Lattice centers, likewise.
+        Lattice points, at most 2^19 in absolute value.
     radii : ndarray of integers, shape (k,)
         Radius of each center's window, 1 to 2^27 lattice steps.
 
     Returns
     -------
     statistics : WindowStatistics
-        Exact counts, sums and moments; a record counts for its nearest center of lowest index only.
+        Exact counts, sums and moments. Of equally near centers, a record counts for the one with
+        the lowest index.
 
     Examples
     --------

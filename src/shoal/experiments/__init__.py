@@ -1,4 +1,4 @@
-"""Comparisons, audits and attacks that end in a table, a picture and a report."""
+"""Plans, comparisons, audits and attacks whose result is a table, a chart and an HTML report."""
 
 from shoal.experiments.attack_results import AttackRow, AttackSuite, attack_report
 from shoal.experiments.attacks import ATTACKS, attack_suite

@@ -30,18 +30,18 @@ HEADINGS = (
 
 @dataclass(frozen=True, eq=False)
 class AttackRow:
-    """One attack, and the same attack without privacy.
+    """The result of one membership attack, beside the same attack without privacy.
 
     Parameters
     ----------
     attack : str
-        Which of :data:`ATTACKS`.
+        Name of the attack, one of :data:`ATTACKS`.
     result : AttackResult
-        On what the target gives away.
+        Result of the attack on the target.
     control : AttackResult
-        On the same without privacy.
+        Result of the attack on the same target without privacy.
     ceiling : float or None
-        The largest advantage that the promise allows; None where it covers something else.
+        Largest advantage that the guarantee allows; None if it covers something else.
     seen, without : str
         What the attacker sees, and the same without privacy, in words.
 
@@ -65,17 +65,17 @@ class AttackRow:
 
     @property
     def has_power(self) -> bool:
-        """Return whether the attack is surely better than guessing where nothing is protected."""
+        """Whether the attack is significantly better than guessing on the control."""
         return self.control.interval()[0] > 0
 
     @property
     def tells_apart(self) -> bool:
-        """Return whether it surely does worse than without privacy: what privacy took from it."""
+        """Whether the attack is significantly worse on the target than without privacy."""
         return self.result.interval()[1] < self.control.interval()[0]
 
     @property
     def sentence(self) -> str:
-        """Return whether the attack has power at all, and what its result is worth."""
+        """A sentence on whether the attack works at all, and what its result shows."""
         name = self.result.attack[:1].upper() + self.result.attack[1:]
         first = f"{name}: the same attack on {self.without} is right in {_right(self.control)}"
         here = f"{_right(self.result)} on {self.seen}"
@@ -94,22 +94,22 @@ class AttackRow:
 
 @dataclass(frozen=True, eq=False)
 class AttackSuite:
-    """What attackers found out about the user's own records; for the curator only.
+    """Results of all attacks on a target, computed from raw records; for the curator only.
 
     Parameters
     ----------
     target : str
-        What was attacked, with its parameters.
+        The estimator or mechanism that was attacked, with its parameters.
     guarantee : str
-        Its promise in a sentence.
+        Its guarantee as a sentence.
     records, columns : int
-        Size of the table.
+        Number of records and columns of the table.
     rows : tuple of AttackRow
-        Membership attacks.
+        The membership attacks.
     reconstruction : Reconstruction or None
-        Best guesses of whole records, for reports.
+        Best guesses of whole records from their reports.
     attribute, attribute_control : AttributeInference or None
-        Best guesses of one column, and the same from a release without privacy.
+        Best guesses of one column, and those from a release without privacy.
     notes : tuple of str
         What was left out, and why.
 
@@ -137,17 +137,17 @@ class AttackSuite:
 
     @property
     def has_power(self) -> bool:
-        """Return whether any membership attack beats guessing where nothing is protected."""
+        """Whether any membership attack is significantly better than guessing on its control."""
         return any(row.has_power for row in self.rows)
 
     @property
     def tells_apart(self) -> bool:
-        """Return whether any membership attack does surely worse here than without privacy."""
+        """Whether any membership attack is significantly worse here than without privacy."""
         return any(row.tells_apart for row in self.rows)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the attacks are worth on these records first, then what they and the promise say."""
+        """The results as sentences: first what the attacks can show on these records at all."""
         sentences = [row.sentence for row in self.rows]
         if not self.has_power:
             sentences.insert(
@@ -170,7 +170,7 @@ class AttackSuite:
 
     @property
     def guesses(self) -> tuple[str, ...]:
-        """What is guessed about records and columns, after what the same guess gets unprotected."""
+        """Sentences on the guesses of records and columns, beside those without privacy."""
         sentences = []
         if self.reconstruction is not None:
             sentences.append("a report without noise would be the record itself")
@@ -184,20 +184,20 @@ class AttackSuite:
 def attack_report(
     path: Path, suite: AttackSuite, *, picture: Picture, made: Provenance, raw: bool = True
 ) -> Path:
-    """Write the report.
+    """Write the results of attacks as an HTML report.
 
     Parameters
     ----------
     path : Path
-        Where to.
+        File to write.
     suite : AttackSuite
-        What was found.
+        The results.
     picture : Picture
-        The rates, as :func:`shoal.plotting.draw_rates` draws them.
+        Chart of the rates, from :func:`shoal.plotting.draw_rates`.
     made : Provenance
-        Where the numbers come from.
+        Command, data and seed behind the numbers.
     raw : bool, default=True
-        Whether the records were somebody's; False for made-up ones and those of a private copy.
+        True if the records are real ones; False for synthetic ones or those of a private copy.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def attack_report(
     Raises
     ------
     ParameterError
-        If it cannot be written.
+        If the file cannot be written.
 
     Examples
     --------

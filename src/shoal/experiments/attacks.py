@@ -29,7 +29,7 @@ from shoal.tables import ArrayTable
 
 __all__ = ["ATTACKS", "attack_suite"]
 
-#: The attacks of :func:`attack_suite`.
+#: Names of the attacks of :func:`attack_suite`.
 ATTACKS = ("centers", "shadow", "yeom", "label-only")
 FOREST = ("shadow", "yeom", "label-only")
 MAX_RECORDS = 2000  # the attack on centers fits all of them many times
@@ -50,32 +50,32 @@ def attack_suite(
     random_state: int | None = None,
     progress: Progress | None = None,
 ) -> AttackSuite:
-    """Run the attacks.
+    """Run all attacks that suit a target, each beside a control without privacy.
 
     Parameters
     ----------
     target : estimator or mechanism
-        Central estimator, or local mechanism. It is cloned without its ledger: nothing is spent, so
-        what is found is for the curator only.
+        Central estimator or local mechanism to attack. It is cloned without its ledger: nothing is
+        spent, and the results, which have no guarantee, are for the curator only.
     table : ArrayTable
-        Raw records; its labels, if any, are the classes that forests learn.
+        Raw records. Its labels, if any, are the classes that forests learn.
     attacks : sequence of str, optional
-        Some of :data:`ATTACKS`; all that fit the target by default.
+        Names from :data:`ATTACKS`; by default all that suit the target.
     column : str, optional
-        A column to guess from the others.
+        Name of a column to guess from the others.
     runs : int, default=10
-        Runs of each attack.
+        Number of runs of each attack.
     n_jobs : int, default=1
         Number of processes.
     random_state : int, optional
-        Repeats the attacks.
+        Seed that makes the attacks repeatable.
     progress : callable, optional
-        ``progress(done, total)`` as attacks go on.
+        Called as ``progress(done, total)`` as attacks proceed.
 
     Returns
     -------
     suite : AttackSuite
-        What they found.
+        The results.
 
     Examples
     --------

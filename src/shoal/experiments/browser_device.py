@@ -102,18 +102,18 @@ await tell();
 
 
 class PageVisit(NamedTuple):
-    r"""What a page showed: only of a made-up record is anybody told.
+    r"""What the web page of a demo's device showed, for its synthetic record.
 
     Parameters
     ----------
     record : list of float
-        What was typed in.
+        The record that was typed in.
     report : bytes
-        What left, as the page shows it.
+        The report that was sent, as the page shows it.
     label : str
-        The own cluster, in the words of the page.
+        The record's cluster, in the words of the page.
     screenshot : bytes or None
-        A PNG image, if the browser made one.
+        Screenshot of the page as PNG, if the browser made one.
 
     Examples
     --------
@@ -129,13 +129,13 @@ class PageVisit(NamedTuple):
 
     @property
     def cluster(self) -> int | None:
-        """Number of the cluster that the page names; None if it names none."""
+        """Number of the cluster that the page shows; None if it shows none."""
         numbers = [int(word) for word in self.label.replace(":", " ").split() if word.isdecimal()]
         return numbers[0] if numbers else None
 
 
 def find_browser() -> str | None:
-    """Return a Chromium of this machine: that of the variable CHROME, or one by a usual name.
+    """Return the path of Chromium, from the environment variable CHROME or by its usual names.
 
     Examples
     --------
@@ -149,16 +149,16 @@ def find_browser() -> str | None:
 
 
 class BrowserDevice:
-    """A page of the demo and the browser that shows it.
+    """A device of the demo that is a web page, shown by a headless browser.
 
     Parameters
     ----------
     browser : str
-        Path of a Chromium.
+        Path of Chromium.
     server : ThreadingHTTPServer
-        Of the page, on loopback.
+        Server of the page, on the loopback interface.
     folder : Path
-        For all that the browser writes; removed by whoever made it.
+        Folder for all files of the browser; its creator removes it.
 
     Examples
     --------
@@ -186,11 +186,11 @@ class BrowserDevice:
         Parameters
         ----------
         results : str
-            Where results will be.
+            Address where results will be published.
         given : TakingPart
-            What every device is given.
+            What every device needs to take part.
         record : ndarray of shape (d,)
-            What is typed in.
+            The record to type in.
         """
         self._record = record.tolist()
         named = {
@@ -212,11 +212,11 @@ class BrowserDevice:
         self._process = self._start()
 
     def wait_until_sent(self) -> str | None:
-        """Wait until the report has arrived; return why it has not, or None."""
+        """Wait until the report has arrived; return None, or the reason why it has not."""
         return self._wait_for(SENT)
 
     def find_cluster(self) -> PageVisit | str:
-        """Let the page fetch the results; return what it shows then, or why it shows nothing."""
+        """Let the page fetch the results; return what it shows, or the reason why it cannot."""
         self._has_results.set()
         problem = self._wait_for(LABELED)
         if problem is not None:
@@ -226,7 +226,7 @@ class BrowserDevice:
         return PageVisit(self._record, report, self._last["label"], self._screenshot())
 
     def answer(self, path: str) -> tuple[bytes, str] | None:
-        """Return what is at a path, and its kind; some paths wait."""
+        """Return the content of a path and its media type; some paths wait for an event."""
         if path == RESULTS:
             self._has_results.wait()
             return b"", "text/plain"
@@ -237,18 +237,18 @@ class BrowserDevice:
         return None if body is None else (body, KINDS.get(Path(path).suffix, "text/html"))
 
     def note(self, told: bytes) -> None:
-        """Take what the page says that it shows."""
+        """Record what the page reports that it shows."""
         with suppress(ValueError, AttributeError):
             plain = json.loads(told)
             self._told.put({name: str(plain.get(name, "")) for name in TOLD})
 
     @property
     def policy(self) -> str:
-        """What the page may load, and whom it may ask."""
+        """Content security policy of the page."""
         return self._policy
 
     def stop(self) -> None:
-        """End the browser with all its processes, and all waiting."""
+        """Stop the browser with all its processes, and everything that waits for it."""
         self._has_results.set()
         self._is_whole.set()
         if self._process is not None:
@@ -301,7 +301,7 @@ class BrowserDevice:
 
 @contextmanager
 def serve_page(browser: str) -> Iterator[BrowserDevice]:
-    """Serve a page for a browser while the block lasts; no process and no file is left after it.
+    """Serve a page for a browser within a ``with`` block; no process or file is left after it.
 
     Examples
     --------

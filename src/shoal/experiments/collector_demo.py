@@ -61,16 +61,16 @@ StepProgress = Callable[[str, int, int], None]
 
 
 class PageDevice(NamedTuple):
-    """The device that is a web page: what it showed, and what Python makes of the same record.
+    """The device of a demo that is a web page, compared with Python on the same record.
 
     Parameters
     ----------
     visit : PageVisit or None
-        None where it did not come that far.
+        What the page showed; None if it failed before.
     problem : str or None
-        Why not; a device in Python reported in its place.
+        Why it failed, in which case a device in Python sent a report instead.
     expected : int
-        Published cluster of its record, as Python finds it.
+        Published cluster of the record, as Python finds it.
 
     Examples
     --------
@@ -85,36 +85,36 @@ class PageDevice(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether the page found the same cluster as Python."""
+        """Whether the page and Python found the same cluster."""
         return self.visit is not None and self.visit.cluster == self.expected
 
 
 @dataclass(frozen=True, eq=False)
 class CollectorDemo:
-    """One collection from end to end.
+    """The result of a collection of reports from end to end.
 
     Parameters
     ----------
     campaign : Campaign
-        What was asked.
+        The campaign: what devices were asked to report.
     digest : str
-        Of its document.
+        Digest of the campaign's document.
     records, clusters : ndarray
-        The made-up records and their true clusters.
+        The synthetic records and their true clusters.
     true_centers, centers : ndarray of shape (k, 2)
-        Means of the true clusters, and the published center that is nearest to each.
+        Means of the true clusters, and the published center nearest to each.
     reports : ndarray of shape (n, 2)
-        What the server stores: a partition and a color of each device.
+        What the server stores: the partition and the color that each device reported.
     labels : ndarray of shape (n,)
-        Published cluster that each device found for its record, by the order of ``centers``.
+        Published cluster that each device found for its record, as an index of ``centers``.
     rows : tuple of EpsilonRow
-        This collection, and others for comparison.
+        Results of this collection, and of other epsilons for comparison.
     refusals : tuple of Refusal
-        What was tried and refused.
+        Forbidden requests that were tried, and how they were refused.
     seconds : dict of str to float
-        How long each step took.
+        Duration of each step.
     shuffled : ShuffledPart, default=None
-        What the relay did, if there was one.
+        Result of the relay that shuffles reports, if there was one.
     page : PageDevice, default=None
         The last device, if it was a web page.
 
@@ -168,12 +168,12 @@ class CollectorDemo:
 
     @property
     def bounds(self) -> tuple[list[float], list[float]]:
-        """The public box."""
+        """The public bounds."""
         return [0.0, 0.0], [SIDE, SIDE]
 
     @property
     def distances(self) -> Floats:
-        """Distance of each true center to its published one, in km."""
+        """Distance of each true center from its published one, in km."""
         return np.asarray(np.linalg.norm(self.true_centers - self.centers, axis=1))
 
     @property
@@ -194,33 +194,34 @@ def run_collector_demo(
     relay: DemoRelay | None = None,
     page: BrowserDevice | None = None,
 ) -> CollectorDemo:
-    """Collect reports of made-up records from devices, analyze and publish them, and label.
+    """Run a collection on synthetic records: devices report, an analyst publishes, devices label.
 
     Parameters
     ----------
     address : str
-        Of a running collector on this machine, such as ``"http://127.0.0.1:8000"``.
+        Address of a running collector on this machine, such as ``"http://127.0.0.1:8000"``.
     store : Store
-        Its database, for what is done on the server's own machine: campaigns and credentials.
+        Database of the collector, to create the campaign and the credentials.
     folder : Path
-        For the document, its key, and the files of the devices.
+        Folder for the campaign's document, its key, and the files of the devices.
     fleet : DeviceFleet
-        Runs the devices.
+        The devices.
     n_devices : int
         Number of devices, each with one record.
     progress : callable
-        Called with the name of a step, how much of it is done, and how much there is.
+        Called as ``progress(step, done, total)``.
     name : str, default="homes"
-        Id of the campaign, new in this database.
+        Id of the campaign; it must be new in this database.
     relay : DemoRelay, default=None
-        Shuffles reports on their way to the collector; it is started here.
+        Relay to start, which shuffles reports on their way to the collector. None sends them
+        straight to the collector.
     page : BrowserDevice, default=None
-        Takes the place of the last device.
+        Web page that takes the place of the last device.
 
     Returns
     -------
     demo : CollectorDemo
-        What everybody saw, and the truth beside it.
+        What devices, server and analyst saw, beside the truth.
 
     Raises
     ------

@@ -25,30 +25,30 @@ __all__ = [
     "stored_lines",
 ]
 
-#: Headings of the cells of :func:`center_cells`.
+#: Column headings of the table of :func:`center_cells`.
 CENTER_HEADINGS = ("true east (km)", "north", "published east (km)", "north", "distance (km)")
 SEEN_HEADINGS = ("", "the device", "the relay", "the analyst")
-#: Headings of the cells of :func:`promise_cells`.
+#: Column headings of the table of :func:`promise_cells`.
 PROMISE_HEADINGS = ("who must be trusted", "epsilon", "delta", "honest reports in a batch")
-#: Headings of the cells of :func:`row_cells`.
+#: Column headings of the table of :func:`row_cells`.
 ROW_HEADINGS = ("reports", "better than blind", "epsilon", "cost", "AMI")
 
 
 def collector_report(
     path: Path, demo: CollectorDemo, *, picture: Picture, made: Provenance
 ) -> Path:
-    """Write the page.
+    """Write the result of a collection as an HTML report.
 
     Parameters
     ----------
     path : Path
-        Where to.
+        File to write.
     demo : CollectorDemo
-        What happened.
+        The result of the collection.
     picture : Picture
-        What :func:`shoal.plotting.draw_collection` returned.
+        Chart from :func:`shoal.plotting.draw_collection`.
     made : Provenance
-        When and how.
+        Command and seed of the collection.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def seen_cells(demo: CollectorDemo, shuffled: ShuffledPart) -> list[list[str]]:
 
 
 def promise_cells(demo: CollectorDemo, shuffled: ShuffledPart) -> list[list[str]]:
-    """Return the local promise and the amplified one as text.
+    """Return the local and the amplified guarantee as rows of text.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def promise_cells(demo: CollectorDemo, shuffled: ShuffledPart) -> list[list[str]
 
 
 def batch_lines(shuffled: ShuffledPart) -> list[str]:
-    """Return what the relay did with the reports, in words.
+    """Return sentences on what the relay did with the reports.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def batch_lines(shuffled: ShuffledPart) -> list[str]:
 
 
 def page_lines(demo: CollectorDemo, page: PageDevice) -> list[str]:
-    """Return what the page showed beside the truth, in words.
+    """Return sentences on what the web page showed, beside the truth.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def _hex(data: bytes) -> str:
 
 
 def demo_verdict(demo: CollectorDemo) -> str:
-    """Return the sentence that the page is for.
+    """Return the main result of the collection in one sentence.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def demo_verdict(demo: CollectorDemo) -> str:
 
 
 def center_cells(demo: CollectorDemo) -> list[list[str]]:
-    """Return the table of centers as text.
+    """Return true and published centers as rows of text.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def center_cells(demo: CollectorDemo) -> list[list[str]]:
 
 
 def row_cells(demo: CollectorDemo) -> list[list[str]]:
-    """Return the table of epsilons as text.
+    """Return the results for each epsilon as rows of text.
 
     Examples
     --------
@@ -353,7 +353,7 @@ def row_cells(demo: CollectorDemo) -> list[list[str]]:
 
 
 def stored_lines(demo: CollectorDemo) -> list[str]:
-    """Return what the server keeps, in words.
+    """Return sentences on what the server stores.
 
     Examples
     --------

@@ -40,20 +40,20 @@ PLAIN = "none, k-means sees the records"
 
 
 class EpsilonRow(NamedTuple):
-    """What one epsilon gives with these records.
+    """Quality of the published clusters at one epsilon.
 
     Parameters
     ----------
     epsilon : float
-        Of the one report of each device; 0 and infinity where there are none.
+        Epsilon of the one report of each device; 0 or infinity if there are no reports.
     source : str
         Where the reports come from.
     cost : float
-        Cost of the centers over that of k-means without privacy; 1 is no loss.
+        Cost of the centers divided by that of k-means without privacy; 1 is no loss.
     agreement : float
-        Adjusted mutual information of labels found on devices and true clusters.
+        Adjusted mutual information between the devices' labels and the true clusters.
     informative : bool
-        Whether held-out reports tell the estimate from evenly spread records.
+        Whether held-out reports distinguish the estimate from evenly spread records.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class EpsilonRow(NamedTuple):
 
     @property
     def has_reports(self) -> bool:
-        """Whether there are reports behind it."""
+        """Whether the row comes from reports."""
         return 0.0 < self.epsilon < math.inf
 
 

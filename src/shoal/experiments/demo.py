@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 
-#: Values of epsilon that the demo compares where a curator is trusted.
+#: Values of epsilon that the demo compares in the central model.
 CENTRAL_EPSILONS = (0.003, 0.01, 0.1, 1.0)
-#: Values of epsilon per unit of distance that the demo compares under metric privacy.
+#: Values of the metric epsilon, per unit of distance, that the demo compares.
 METRIC_EPSILONS = (2.0, 4.0, 8.0, 16.0)
 N_CLUSTERS = 5
 HEADINGS = ("model", "method", "epsilon", "worst case", "cost", "agreement")
@@ -49,19 +49,20 @@ class DemoRow:
     Parameters
     ----------
     model : str
-        "central" or "local".
+        The trust model, "central" or "local".
     method : str
-        What ran.
+        Name of the method.
     epsilon : float
-        As the method counts it: metric for reports.
+        Epsilon of the method; for reports, a metric epsilon.
     worst_case : float
-        The same promise as an epsilon between any two records of the box.
+        The same guarantee as an epsilon between any two records within the bounds.
     costs : tuple of float
-        Cost of the centers over that of non-private k-means, one a run; 1 is no loss.
+        Cost of the centers divided by that of k-means without privacy, for each run; 1 is no loss.
     agreements : tuple of float
-        Adjusted Rand index between the true clusters and each record's nearest center.
+        Adjusted Rand index between the true clusters and those of the nearest centers, for each
+        run.
     guarantee : Guarantee
-        What was promised.
+        The guarantee of the method.
 
     Examples
     --------
@@ -83,27 +84,27 @@ class DemoRow:
 
     @property
     def cost_text(self) -> str:
-        """Median and range of the costs."""
+        """Median and range of the costs, as text."""
         return _median_and_range(self.costs)
 
     @property
     def agreement_text(self) -> str:
-        """Median and range of the agreements."""
+        """Median and range of the agreements, as text."""
         return _median_and_range(self.agreements)
 
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """One run of both models, to draw.
+    """Records, reports and centers of one run of both trust models, for a chart.
 
     Parameters
     ----------
     records, reports : ndarray of shape (n, 2)
-        Before and after the device's noise.
+        Records, and the noisy reports of the local model.
     central, local : ndarray of shape (k, 2)
         Centers of the two models.
     epsilon, metric_epsilon : float
-        Their epsilons.
+        Epsilons of the central and of the local model.
 
     Examples
     --------
@@ -131,21 +132,21 @@ def _demo_data(n_samples: int) -> Dataset:
 def demo_rows(
     *, n_samples: int = 20_000, repeats: int = 5, seed: int | None = None
 ) -> Iterator[DemoRow]:
-    """Measure both trust models at several epsilons.
+    """Measure clusters of both trust models at several epsilons, on generated records.
 
     Parameters
     ----------
     n_samples : int, default=20000
         Number of generated records.
     repeats : int, default=5
-        Runs of each method at each epsilon.
+        Number of runs of each method at each epsilon.
     seed : int, default=None
-        None draws secure noise; a seed repeats the table and voids the guarantees.
+        None draws secure noise; a seed makes the table repeatable and voids the guarantees.
 
     Yields
     ------
     row : DemoRow
-        Central methods first.
+        The results of one method at one epsilon; central methods come first.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def demo_rows(
 
 
 def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
-    """Run both models once, for a picture.
+    """Run both trust models once, for a chart.
 
     Parameters
     ----------
@@ -220,16 +221,16 @@ def example(*, n_samples: int = 20_000, seed: int | None = None) -> Example:
 
 
 def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Picture, n_samples: int) -> Path:
-    """Write the report.
+    """Write the results of the demo as an HTML report.
 
     Parameters
     ----------
     path : Path
-        Where to.
+        File to write.
     rows : sequence of DemoRow
-        The table.
+        The results.
     picture : Picture
-        What :func:`shoal.plotting.draw_demo` returned.
+        Chart from :func:`shoal.plotting.draw_demo`.
     n_samples : int
         Number of records that the rows were measured on.
 

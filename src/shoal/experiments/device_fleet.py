@@ -59,12 +59,12 @@ class TakingPart:
 
 
 class DeviceFleet:
-    """Run devices while a block lasts, in this process or in some.
+    """Context manager that runs many devices, in this process or in several.
 
     Parameters
     ----------
     n_devices : int
-        How many there will be.
+        Number of devices.
 
     Examples
     --------
@@ -84,13 +84,13 @@ class DeviceFleet:
     def report(
         self, given: TakingPart, records: Mapping[int, Floats], done: Callable[[int], None]
     ) -> None:
-        """Let the device of each number join the campaign and send the report of its record."""
+        """Let each device join the campaign and send the report of its record."""
         self._run("report", given, records, done)
 
     def label(
         self, given: TakingPart, records: Mapping[int, Floats], done: Callable[[int], None]
     ) -> dict[int, int]:
-        """Return the cluster of each record, as the device that reported it finds it."""
+        """Return the cluster of each record, as found on the device that holds it."""
         return dict(zip(records, self._run("label", given, records, done), strict=True))
 
     def __enter__(self) -> Self:

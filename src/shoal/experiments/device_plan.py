@@ -51,27 +51,27 @@ HEADINGS = (
 
 @dataclass(frozen=True)
 class DeviceRow:
-    """What one local epsilon needs.
+    """How many devices one local epsilon needs, and the quality with a given number.
 
     Parameters
     ----------
     epsilon : float
-        Of each report.
+        Local epsilon of each report.
     for_cost : float
-        Devices from which the mean cost is as wanted; infinite if a million are not enough.
+        Number of devices needed for the mean cost wanted; infinite if a million are not enough.
     for_smallest : float
-        Devices from which the smallest cluster is seen in most populations; NaN if k-means without
-        privacy sees it in none.
+        Number of devices needed to find the smallest cluster in most populations; NaN if k-means
+        without privacy finds it in none.
     n : int
-        Devices that the numbers below are for: as given, or as needed.
+        Number of devices that the values below are for: the given one, or the one needed.
     cost_ratio, low, high : float
-        Mean and range of the cost over that of k-means without privacy.
+        Mean and range of the cost divided by that of k-means without privacy.
     seen : float
-        Share of the populations in which the smallest cluster is seen.
+        Share of the populations in which the smallest cluster is found.
     shuffled_epsilon : float
         Epsilon of a shuffled batch of n reports.
     tried : tuple of tuple
-        Every number of devices that was tried, with mean and range of the cost.
+        Numbers of devices that were tried, each with mean and range of the cost.
 
     Examples
     --------
@@ -108,28 +108,28 @@ class DeviceRow:
 
 @dataclass(frozen=True)
 class DevicePlan(PlanTable):
-    """How many devices each local epsilon needs, as a table; prints as text.
+    """How many devices each local epsilon needs: a table that prints as text.
 
     Parameters
     ----------
     rows : tuple of DeviceRow
-        One for each epsilon, the smallest first.
+        One row for each epsilon, the smallest first.
     n : int or None
-        Devices that there will be, where that is known.
+        Number of devices, if it is known.
     k : int
         Number of clusters.
     smallest : float
-        Share of the smallest cluster.
+        Share of the records that the smallest cluster has.
     cost : float
-        Cost over k-means without privacy that is good enough.
+        The cost wanted, divided by that of k-means without privacy.
     delta : float
-        Of shuffled promises.
+        Delta of the shuffled guarantees.
     columns : int
-        Of the encoded records.
+        Number of columns of the encoded records.
     populations : int
-        Made-up populations behind each number.
+        Number of synthetic populations behind each value.
     seen_without_noise : int
-        In how many of them k-means without privacy sees the smallest cluster.
+        Number of populations in which k-means without privacy finds the smallest cluster.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class DevicePlan(PlanTable):
 
     @property
     def title(self) -> str:
-        """What was planned for."""
+        """What the plan is for, as a title."""
         return (
             f"How many devices: {self.k} clusters, the smallest of {self.smallest:.1%}, "
             f"{self.columns} encoded columns"
@@ -162,12 +162,12 @@ class DevicePlan(PlanTable):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What stands above the columns."""
+        """Headings of the columns."""
         return HEADINGS
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the numbers mean."""
+        """Explanations of the columns."""
         devices = "as many devices as needed" if self.n is None else f"{self.n:,} devices"
         return (
             FORECAST,
@@ -193,12 +193,12 @@ class DevicePlan(PlanTable):
         return ", ".join(f"{share:.1%}" for share in shares)
 
     def draw(self, path: Path | None = None) -> Picture:
-        """Draw cost against devices, devices against epsilon, and what a shuffler makes of it.
+        """Draw cost against devices, devices against epsilon, and the shuffled epsilon.
 
         Parameters
         ----------
         path : Path, default=None
-            File to write as well.
+            File to write the chart to as well.
 
         Returns
         -------
@@ -221,31 +221,34 @@ def plan_devices(
     random_state: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> DevicePlan:
-    """Forecast how many devices must report, from public numbers alone.
+    """Forecast how many devices must report to find k clusters, from public numbers alone.
+
+    Campaigns of :class:`shoal.mechanisms.PartitionResponse` are simulated on synthetic records: no
+    real device is asked, and nothing is spent.
 
     Parameters
     ----------
     schema : Schema
-        The public description of a record.
+        Public description of a record.
     k : int
         Number of clusters.
     epsilons : sequence of float, default=(0.5, 1, 2, 4)
         Local epsilons to compare.
     n : int, default=None
-        Devices that there will be, for the cost with so many; None states it for the number that
-        is needed.
+        Number of devices, if it is known: the cost is then that with n devices, otherwise that with
+        the number needed.
     smallest : float, default=None
-        Share of the records that the smallest cluster has; None takes half of an even share.
+        Share of the records that the smallest cluster has; None takes half of 1 / k.
     cost : float, default=1.2
-        Cost over k-means without privacy that is good enough.
+        The cost wanted, divided by that of k-means without privacy.
     delta : float, default=1e-6
-        Of the shuffled promise.
+        Delta of the shuffled guarantee.
     populations : int, default=3
-        Made-up populations behind each number.
+        Number of synthetic populations behind each value.
     random_state : int, default=0
-        Seed of the made-up records and of the reports: nothing is collected.
+        Seed of the synthetic records and reports.
     progress : callable, default=None
-        Called with the number of steps that are done, and of all.
+        Called as ``progress(done, total)``.
 
     Returns
     -------
@@ -255,7 +258,7 @@ def plan_devices(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or the schema lacks something.
+        If a parameter is out of range, or the schema lacks bounds or categories.
 
     Examples
     --------

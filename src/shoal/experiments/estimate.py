@@ -16,15 +16,15 @@ ROUNDING = 1e-6  # by which an interval that was not cut may be off its middle
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over runs and its 95% limits; prints as ``0.125 [0.100, 0.150]``.
+    """A mean over runs with its 95% confidence interval; prints as ``0.125 [0.100, 0.150]``.
 
     Parameters
     ----------
     mean : float
         The mean.
     low, high : float
-        Student's limits; those of a single run are itself, and say nothing. NaN where there are
-        none: they are not printed.
+        Ends of Student's t interval. For a single run both equal the mean and mean nothing. NaN if
+        there is no interval; they are then not printed.
 
     Examples
     --------
@@ -51,21 +51,21 @@ class Estimate:
         highest: float = math.inf,
         error: float = ERROR,
     ) -> "Estimate":
-        """Summarize one value for each run, at least one.
+        """Summarize one value per run by its mean and interval.
 
         Parameters
         ----------
         values : iterable of float
-            Of independent runs.
+            Values of independent runs, at least one.
         lowest, highest : float
-            Limits of the values; the interval is cut there, since no mean can lie beyond.
+            Smallest and largest possible value; the interval is clipped to these.
         error : float, default=0.05
-            Probability with which the interval may miss.
+            Probability that the interval misses the mean.
 
         Returns
         -------
         estimate : Estimate
-            Mean and limits.
+            Mean and interval.
         """
         sample = list(values)
         mean = float(np.mean(sample))
@@ -86,7 +86,7 @@ class Estimate:
 
     @property
     def brief(self) -> str:
-        """The mean and half of the interval, or the interval where it was cut, in few digits."""
+        """The mean and half the interval (or the whole one, if it was clipped) in few digits."""
         digits = 2 if abs(self.mean) < 10 else 0 if abs(self.mean) >= 100 else 1
         mean, low, high = (rounded(one, digits) for one in (self.mean, self.low, self.high))
         if self.low == self.high:
@@ -97,24 +97,24 @@ class Estimate:
         return f"{mean} ± {half:.{digits}f}"
 
     def overlaps(self, other: "Estimate") -> bool:
-        """Return whether the runs leave open which of the two is larger."""
+        """Return whether the intervals leave open which of the two is larger."""
         return self.low <= other.high and other.low <= self.high
 
 
 def rounded(value: float, digits: int) -> str:
-    """Write a number; a little less than nothing as 0.00, not as -0.00.
+    """Format a number with a fixed number of digits, without ever writing -0.00.
 
     Parameters
     ----------
     value : float
         Any number.
     digits : int
-        After the point.
+        Number of digits after the decimal point.
 
     Returns
     -------
     text : str
-        Rounded.
+        The rounded number.
 
     Examples
     --------

@@ -14,7 +14,7 @@ __all__ = ["MadeUpRecords", "make_up_records"]
 
 
 class MadeUpRecords(NamedTuple):
-    """Records by column, the same as points of the encoded space, and the segment of each.
+    """Synthetic records: by column, as points of the encoded space, and the segment of each.
 
     Examples
     --------
@@ -32,26 +32,26 @@ class MadeUpRecords(NamedTuple):
 
 
 def make_up_records(schema: Schema, n: int, *, n_clusters: int = 5, seed: int = 0) -> MadeUpRecords:
-    """Make up records of a schema: segments of unequal sizes that overlap.
+    """Generate synthetic records of a schema, in overlapping segments of unequal sizes.
 
-    Nothing is read but the schema, so nothing is spent, and nothing is learned of a true table.
+    Only the schema is read, so nothing is spent, and nothing is learned about a real table.
 
     Parameters
     ----------
     schema : Schema
-        With bounds and categories of every feature.
+        A schema with bounds and categories of every feature.
     n : int
-        How many records.
+        Number of records.
     n_clusters : int, default=5
-        How many segments they come from.
+        Number of segments (clusters) that they come from.
     seed : int, default=0
-        The same records for the same seed.
+        Seed; the same seed gives the same records.
 
     Returns
     -------
     made_up : MadeUpRecords
-        Values of the features as a table has them, None where one is missing; every record is of a
-        person of its own, and counts once.
+        The records. Values are those of a table, None for a missing one; every record belongs to
+        another person and has weight 1.
 
     Examples
     --------

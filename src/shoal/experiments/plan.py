@@ -54,22 +54,23 @@ HEADINGS = (
 
 @dataclass(frozen=True)
 class PlanRow:
-    """What one epsilon would buy.
+    """The expected quality of a release at one epsilon.
 
     Parameters
     ----------
     epsilon : float
-        Spent on the clusters; the profile is a release of its own at the same epsilon.
+        Epsilon of the clusters; a profile is another release, at the same epsilon.
     method : str
-        That ``DPKMeans`` chose.
+        Method that ``DPKMeans`` chose.
     cost_ratio, low, high : float
-        Mean and range of the cost over that of k-means without privacy; infinite where that is 0.
+        Mean and range of the cost divided by that of k-means without privacy; infinite if that is
+        0.
     smallest_cluster : float
-        Records of the smallest cluster that is seen; infinite if none is.
+        Number of records of the smallest cluster that is found; infinite if none is.
     share_error : float
-        Half of the 95% interval of a category's share in a cluster of n / k records.
+        Half the width of the 95% interval of a category's share, in a cluster of n / k records.
     median_error : float
-        The same for a median, in parts of the width of its bounds.
+        The same for a median, as a fraction of the width of its bounds.
 
     Examples
     --------
@@ -100,22 +101,22 @@ class PlanRow:
 
 @dataclass(frozen=True)
 class ReleasePlan(PlanTable):
-    """What each epsilon would buy, as a table; prints as text.
+    """The expected quality of a release at several epsilons: a table that prints as text.
 
     Parameters
     ----------
     rows : tuple of PlanRow
-        One for each epsilon.
+        One row for each epsilon.
     n, k : int
         Public guess of the number of records, and number of clusters.
     delta : float
-        Of the promise.
+        Delta of the guarantee.
     columns : int
-        Of the encoded records.
+        Number of columns of the encoded records.
     tables : int
-        Made-up tables behind each number.
+        Number of synthetic tables behind each value.
     smallest_without_noise : float
-        Records of the smallest cluster that k-means without privacy sees.
+        Number of records of the smallest cluster that k-means without privacy finds.
 
     Examples
     --------
@@ -139,7 +140,7 @@ class ReleasePlan(PlanTable):
 
     @property
     def title(self) -> str:
-        """What was planned for."""
+        """What the plan is for, as a title."""
         return (
             f"What epsilon would buy: {self.k} clusters of {self.n:,} records, "
             f"{self.columns} encoded columns"
@@ -147,12 +148,12 @@ class ReleasePlan(PlanTable):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What stands above the columns."""
+        """Headings of the columns."""
         return HEADINGS
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the numbers mean."""
+        """Explanations of the columns."""
         return (
             FORECAST,
             f"Cost: mean and range of {self.tables} made-up tables; 1 is k-means without privacy.",
@@ -169,7 +170,7 @@ class ReleasePlan(PlanTable):
         Parameters
         ----------
         path : Path, default=None
-            File to write as well.
+            File to write the chart to as well.
 
         Returns
         -------
@@ -191,28 +192,30 @@ def plan_release(
     random_state: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReleasePlan:
-    """Forecast what each epsilon would buy, from public numbers alone.
+    """Forecast the quality of clusters and profiles at several epsilons, from public numbers alone.
+
+    Releases are simulated on synthetic tables: the real one is not read, and nothing is spent.
 
     Parameters
     ----------
     schema : Schema
-        The public description of the table.
+        Public description of the table.
     n : int
-        Public guess of the number of records: the true number is private.
+        Public guess of the number of records; the true number is private.
     k : int
         Number of clusters.
     epsilons : sequence of float, default=(0.1, 0.5, 1, 2)
-        Budgets to compare.
+        Privacy budgets to compare.
     delta : float, default=0.0
-        The other part of the promise.
+        Delta of the guarantee; above 0, Gaussian noise is allowed.
     records_per_user : int, default=1
-        Records of one person that count; n is the number of all records that do.
+        How many records of one user count, at most; n is the number of all records that count.
     tables : int, default=5
-        Made-up tables behind each cost.
+        Number of synthetic tables behind each cost.
     random_state : int, default=0
-        Seed of the made-up records and of the noise: nothing is released.
+        Seed of the synthetic records and of the noise.
     progress : callable, default=None
-        Called with the number of steps that are done, and of all.
+        Called as ``progress(done, total)``.
 
     Returns
     -------
@@ -222,7 +225,7 @@ def plan_release(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or the schema lacks something.
+        If a parameter is out of range, or the schema lacks bounds or categories.
 
     Examples
     --------

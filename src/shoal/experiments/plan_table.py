@@ -16,7 +16,7 @@ __all__ = ["PlanTable", "plan_report"]
 
 
 class PlanTable(ABC):
-    """What each epsilon would buy, one row each; subclasses are data classes.
+    """Base class of plans: tables with one row per epsilon.
 
     Examples
     --------
@@ -32,24 +32,24 @@ class PlanTable(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What was planned for."""
+        """What the plan is for, as a title."""
 
     @property
     @abstractmethod
     def headings(self) -> tuple[str, ...]:
-        """What stands above the columns."""
+        """Headings of the columns."""
 
     @property
     @abstractmethod
     def notes(self) -> tuple[str, ...]:
-        """What the numbers mean."""
+        """Explanations of the columns."""
 
     @abstractmethod
     def draw(self, path: Path | None = None) -> Picture:
-        """Draw the plan, and write the picture to a file where one is named."""
+        """Draw the plan; with a path, write the chart to a file too."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values that JSON can hold; None where nothing is seen."""
+        """Return the plan as plain values that JSON can hold; infinity and NaN become None."""
         plain = asdict(self) | {"notes": list(self.notes)}  # type: ignore[call-overload]
         plain["rows"] = [{name: _finite(one) for name, one in row.items()} for row in plain["rows"]]
         return {name: _finite(one) for name, one in plain.items()}
@@ -74,16 +74,16 @@ class PlanTable(ABC):
 
 
 def plan_report(path: Path, plan: PlanTable, *, made: Provenance) -> Path:
-    """Write a plan as a page with its chart, and the chart as PNG beside it.
+    """Write a plan as an HTML report with its chart, and the chart as PNG beside it.
 
     Parameters
     ----------
     path : Path
-        The page.
+        File to write.
     plan : ReleasePlan, DevicePlan or ShuffledPlan
-        What :func:`plan_release`, :func:`plan_devices` or :func:`plan_shuffled` returned.
+        A plan from :func:`plan_release`, :func:`plan_devices` or :func:`plan_shuffled`.
     made : Provenance
-        Where its numbers come from.
+        Command and seed behind the numbers.
 
     Returns
     -------

@@ -34,24 +34,24 @@ LIAR_SEED = 1_000_000  # added to the seed of the honest devices
 
 
 class Scene(NamedTuple):
-    """Where the clusters are, and what liars aim at.
+    """The true clusters, and the places that lying devices aim at.
 
     Parameters
     ----------
     centers : ndarray of shape (k, d)
-        Of k-means on the true records.
+        Centers of k-means on the true records.
     cost : float
-        Its mean squared distance.
+        Mean squared distance of the records from these centers.
     typical : float
-        Median distance of a center to the nearest other.
+        Median distance of a center from the nearest other one.
     diagonal : float
-        Of the public box.
+        Length of the diagonal of the public bounds.
     empty : ndarray of shape (d,)
-        Place of the box that is farthest from all centers.
+        Point within the bounds that is farthest from all centers.
     victim : ndarray of shape (d,)
         Center of the smallest cluster.
     border : ndarray of shape (d,)
-        Place that is farthest from the victim and still nearest to it of all centers.
+        Point farthest from the victim among those nearest to it.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Scene(NamedTuple):
 
     @classmethod
     def of(cls, X: Floats, mechanism: Any, n_clusters: int) -> "Scene":
-        """Cluster the true records, and choose what liars aim at."""
+        """Cluster the true records, and choose the places to aim at."""
         box = public_box(channel_bounds(mechanism), X.shape[1])
         model = KMeans(n_clusters, n_init=10, random_state=0).fit(X)
         centers: Floats = model.cluster_centers_
@@ -126,7 +126,8 @@ def _crude(mechanism: Mechanism, scene: Scene, n: int) -> Floats:
     return np.tile(np.array(corner), (n, 1))
 
 
-#: What devices that lie can send: from the mechanism, the scene and their number to their reports.
+#: The lies that devices can tell, by name: functions of the mechanism, the scene and the number of
+#: liars that return their reports.
 LIES: dict[str, Callable[[Mechanism, Scene, int], Floats]] = {
     "fake": _fake,  # a made-up record in an empty place, reported as the mechanism says
     "plant": _plant,  # the most probable reports of that record
@@ -139,25 +140,28 @@ LIES: dict[str, Callable[[Mechanism, Scene, int], Floats]] = {
 def lying_reports(
     lie: str, mechanism: Mechanism, scene: Scene, n: int, *, random_state: int
 ) -> Floats:
-    """Return reports of devices that lie, each of them one that the mechanism could have drawn.
+    """Return reports of lying devices; the mechanism could have drawn each of them.
 
     Parameters
     ----------
     lie : {"fake", "plant", "move", "erase", "crude"}
-        What they send: see ``LIES``.
+        The lie, a name from ``LIES``. ``"fake"``: honest reports of a false record in an empty
+        place; ``"plant"``: the most probable reports of that record; ``"move"``: those of a record
+        at the border of the smallest cluster; ``"erase"``: the least probable reports of a record
+        in that cluster; ``"crude"``: all the same report.
     mechanism : Mechanism
-        Fitted, of the campaign.
+        Fitted mechanism of the campaign.
     scene : Scene
-        What they aim at.
+        Places that the liars aim at.
     n : int
         Number of liars.
     random_state : int
-        Seed.
+        Seed of their reports.
 
     Returns
     -------
     reports : ndarray of shape (n, columns of a report)
-        What the collector receives of them.
+        Their reports.
 
     Examples
     --------
@@ -180,30 +184,31 @@ def lying_reports(
 
 @dataclass(frozen=True)
 class PoisonRow:
-    """What an analysis of reports shows of which some are lies.
+    """The effect of lying devices on one analysis of the reports.
 
     Parameters
     ----------
     lie : str
-        What liars send; ``"none"`` where there are none.
+        Name of the lie; ``"none"`` without liars.
     share : float
-        Of the devices that lie.
+        Share of the devices that lie.
     analysis : str
-        ``"trusting"``, or ``"contamination 0.01"`` and so on; ``"density"``; ``"plain"`` is k-means
-        on clipped reports.
+        ``"trusting"`` or ``"contamination 0.01"`` (:class:`shoal.NoiseAwareKMeans` without and with
+        that ``contamination``), ``"density"``, or ``"plain"``, k-means on clipped reports.
     seed : int
-        Of devices, liars and analysis.
+        Seed of devices, liars and analysis.
     shift : float
-        Largest distance from a center of the true records to the nearest one that was found, over
-        the diagonal of the box.
+        Largest distance from a center of the true records to the nearest estimated one, divided by
+        the diagonal of the bounds.
     shift_typical : float
-        The same over the typical distance between clusters.
+        The same, divided by the typical distance between clusters.
     cost : float
-        Mean squared distance of the true records over that of their own centers.
+        Mean squared distance of the true records from the estimated centers, divided by that from
+        their true ones.
     planted : float
-        Share of the records, as estimated, of clusters near the empty place.
+        Estimated share of the records in clusters near the empty place.
     left_out : float
-        Share of the reports that were left out.
+        Share of the reports that the analysis left out.
 
     Examples
     --------
@@ -235,31 +240,33 @@ def measure_poisoning(
     others: Iterable[str] = (),
     seed: int = 0,
 ) -> Iterator[PoisonRow]:
-    """Yield what liars do to the clusters of a campaign, by lie, share and analysis.
+    """Measure the effect of lying devices on the clusters of a campaign.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        True records, one on each device.
+        True records, one per device.
     mechanism : Mechanism
-        Of the campaign; it needs bounds and spends nothing.
+        Mechanism of the campaign; it needs bounds, and no ledger is charged.
     n_clusters : int
         Number of clusters.
     lies : iterable of str
-        What liars send: see ``LIES``.
+        Names from ``LIES``, see :func:`lying_reports`.
     shares : iterable of float, default=(0.0, 0.01, 0.05)
-        Of devices that lie; without any the lie does not matter, and one row says so.
+        Shares of the devices that lie. A share of 0 gives the same result for every lie, as a
+        single row.
     contaminations : iterable of float or None, default=(None, 0.0, 0.01)
-        Of NoiseAwareKMeans.
+        Values of ``contamination`` of :class:`shoal.NoiseAwareKMeans` to try.
     others : iterable of {"plain", "density"}
-        Other analyses: k-means on clipped reports, and NoiseAwareDensity.
+        Other analyses: k-means on clipped reports, and :class:`shoal.NoiseAwareDensity`.
     seed : int, default=0
-        Of devices, liars and analysis.
+        Seed of devices, liars and analysis.
 
     Yields
     ------
     row : PoisonRow
-        Compare rows of one seed: the honest devices among them report the same.
+        The result of one lie, share and analysis. Compare rows of the same seed: in all of them the
+        honest devices send the same reports.
 
     Examples
     --------

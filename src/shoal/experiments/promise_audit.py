@@ -41,18 +41,18 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class PromiseAudit:
-    """What was promised, what was measured, and whether they agree.
+    """The result of an audit: the claimed guarantee, the measurements, and the verdict.
 
     Parameters
     ----------
     target : str
-        What was audited, with its parameters.
+        The estimator or mechanism that was audited, with its parameters.
     guarantee : str
-        Its promise in a sentence.
+        Its guarantee as a sentence.
     sampling : EstimatorAudit or MechanismAudit
-        Lower bounds from many releases.
+        Lower bounds on epsilon from many releases.
     replay : ReplayAudit or None
-        What a replay of fits found; None for mechanisms, which have no fits.
+        Result of replaying fits; None for mechanisms, which have no fits.
 
     Examples
     --------
@@ -70,32 +70,32 @@ class PromiseAudit:
 
     @property
     def claimed(self) -> float | None:
-        """Epsilon that is promised, per unit of distance for a metric promise."""
+        """Epsilon of the guarantee, per unit of distance if it is metric."""
         return self.sampling.claimed
 
     @property
     def unit(self) -> str:
-        """What the epsilons are per, if anything."""
+        """Unit of distance that the epsilons are per, if there is one."""
         metric = isinstance(self.sampling, MechanismAudit) and self.sampling.notion == "metric"
         return " per unit of distance" if metric else ""
 
     @property
     def event(self) -> str:
-        """The event that tells the worst pair apart."""
+        """The event that best tells the two inputs of the worst pair apart."""
         if isinstance(self.sampling, MechanismAudit):
             return self.sampling.result.event
         return self.sampling.results[self.sampling.worst].event
 
     @property
     def searched(self) -> dict[str, float]:
-        """Estimates of epsilon on all pairs that were tried."""
+        """Estimates of epsilon for all pairs that were tried."""
         if isinstance(self.sampling, MechanismAudit):
             return {name: bound.epsilon for name, bound in self.sampling.searched.items()}
         return dict(self.sampling.searched)
 
     @property
     def broken(self) -> bool:
-        """Return whether the promise was seen to be broken."""
+        """Return whether the audit showed that the guarantee is broken."""
         over = self.claimed is not None and self.sampling.exceeds()
         return over or (self.replay is not None and self.replay.broken)
 
@@ -151,38 +151,38 @@ def audit_promise(
     Parameters
     ----------
     target : estimator or mechanism
-        What to audit; it is cloned, and nothing is spent.
+        What to audit. It is cloned, and no ledger is charged.
     columns : int, default=2
-        Number of columns of the made-up records, where the bounds do not say it.
+        Number of columns of the synthetic records, if the bounds do not fix it.
     claim : Guarantee, optional
-        What is claimed, where it is not what the target itself promises.
+        The claimed guarantee, if it is not that of the target.
     pairs : sequence of str, optional
-        Names of the pairs of :func:`shoal.audit.neighboring_datasets` that fits are sampled on, for
-        an estimator; all by default. The replay looks at all of them in any case.
+        For an estimator: names of the pairs of :func:`shoal.audit.neighboring_datasets` to sample
+        fits on; by default all. The replay always uses all of them.
     runs : int, optional
-        Fits on each table of the worst pair, for an estimator.
+        For an estimator: number of fits on each table of the worst pair.
     samples : int, optional
-        Reports of each record of the worst pair, for a mechanism.
+        For a mechanism: number of reports of each record of the worst pair.
     search : int, optional
-        Fits or reports of each pair in the first round of the search for the worst one.
+        Number of fits or reports of each pair in the first round of the search for the worst pair.
     repeats : int, default=5
-        Replays of each pair, for an estimator.
+        For an estimator: number of replays of each pair.
     confidence : float, default=0.999
-        Probability with which the bound is true.
+        Probability that the bound is true.
     n_jobs : int, default=1
         Number of processes for fits.
     random_state : int, optional
-        Repeats the audit; None audits the secure randomness of real releases.
+        Seed that makes the audit repeatable; None audits the secure randomness of real releases.
     resume : path-like, optional
-        Folder for what is finished, for an estimator.
+        For an estimator: folder for finished fits, from which an audit that was stopped continues.
     progress : callable, optional
-        ``progress(done, total)`` as the work goes on: over the pairs of the replay first, then from
-        the start over the fits or reports.
+        Called as ``progress(done, total)``: first over the pairs of the replay, then, starting
+        anew, over the fits or reports.
 
     Returns
     -------
     audit : PromiseAudit
-        Prints through its :attr:`~PromiseAudit.verdict`.
+        The result; see its :attr:`~PromiseAudit.verdict`.
 
     Examples
     --------
@@ -258,18 +258,18 @@ def promise_of_fitted(model: Any) -> Guarantee:
 
 
 def audit_report(path: Path, audit: PromiseAudit, *, picture: Picture, made: Provenance) -> Path:
-    """Write the report.
+    """Write the result of an audit as an HTML report.
 
     Parameters
     ----------
     path : Path
-        Where to.
+        File to write.
     audit : PromiseAudit
-        What was found.
+        The result.
     picture : Picture
-        The worst pair, as :func:`draw_promise` draws it.
+        Chart of the worst pair, from :func:`draw_promise`.
     made : Provenance
-        Where the numbers come from.
+        Command and seed behind the numbers.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Picture, made: Pro
     Raises
     ------
     ParameterError
-        If it cannot be written.
+        If the file cannot be written.
 
     Examples
     --------
@@ -329,14 +329,14 @@ def draw_promise(audit: PromiseAudit, *, path: Path | None = None) -> Picture:
     Parameters
     ----------
     audit : PromiseAudit
-        What was found.
+        The result.
     path : Path, default=None
-        File to write as well: PNG, SVG, PDF, HTML or JSON.
+        File to write the chart to as well: PNG, SVG, PDF, HTML or JSON.
 
     Returns
     -------
     picture : Picture
-        The chart; its records are made up.
+        The chart; its records are synthetic.
 
     Examples
     --------

@@ -22,18 +22,20 @@ def _today() -> str:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a reader needs to repeat a page; it names no folder, which could name a machine.
+    """What a reader needs to reproduce a report: command, seed, data, version and date.
+
+    It names no folder, which could identify a machine.
 
     Parameters
     ----------
     command : str
-        What was typed, see :func:`typed_command`.
+        The command line, see :func:`typed_command`.
     seed : int or None
-        None for secure randomness.
+        The seed; None for secure randomness.
     data : str, default="made-up records"
         Name of the file that was read, without its folder.
     version, date : str
-        Of shoal, and the day (UTC); those of now by default.
+        Version of shoal and day (UTC); by default the current ones.
 
     Examples
     --------
@@ -54,7 +56,7 @@ class Provenance:
 
     @property
     def randomness(self) -> str:
-        """The seed, or that there was none."""
+        """The seed, or that there was none, as text."""
         return SECURE if self.seed is None else f"seed {self.seed}"
 
     def __str__(self) -> str:
@@ -69,25 +71,25 @@ class Provenance:
         Returns
         -------
         plain : dict
-            For JSON.
+            The fields, for JSON.
         """
         return {**asdict(self), "randomness": self.randomness}
 
 
 def typed_command(name: str, arguments: Sequence[str]) -> str:
-    """Write a command as it was typed, but files and folders without the folder that holds them.
+    """Return a command line as it was typed, with paths shortened to their last part.
 
     Parameters
     ----------
     name : str
         Name of the command.
     arguments : sequence of str
-        What followed it.
+        The arguments that follow it.
 
     Returns
     -------
     command : str
-        Quoted for a shell.
+        The command line, quoted for a shell.
 
     Examples
     --------

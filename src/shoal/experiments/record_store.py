@@ -35,7 +35,7 @@ MAGIC = b"# shoal records 2 "
 OWN = ("trial", "left")
 
 Value = str | bool | int | float | None
-#: One measured record, by column.
+#: One measured record: a value for each column name.
 Record = dict[str, Value]
 
 FIELD = re.compile(r'"((?:[^"]|"")*)"|([^",]*)')
@@ -44,22 +44,22 @@ WHOLE = re.compile(r"-?[0-9]+")
 
 
 class RecordStore:
-    """The records of one experiment in a file, trial by trial; one process at a time.
+    """CSV file of an experiment's records, written trial by trial, by one process at a time.
 
     Parameters
     ----------
     path : path-like
-        A new file, or the store of the same experiment.
+        A new file, or the file of the same experiment.
     spec : ExperimentSpec
         The experiment.
     inputs : str, default=""
-        What else the records depend on, for instance the SHA-256 of the user's data file.
+        Anything else that the records depend on, for instance the SHA-256 of your data file.
 
     Raises
     ------
     ParameterError
         If the file cannot be used, is something else, belongs to another experiment, is open in
-        another process, or is damaged. Nothing in it is touched then.
+        another process, or is damaged. It is then not changed.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class RecordStore:
         self.close()
 
     def close(self) -> None:
-        """Let other processes have the file; what was read stays readable here."""
+        """Release the file to other processes; the records read so far stay available."""
         if self._descriptor >= 0:
             if os.getpid() == self._process:  # the lock is not a forked child's to release
                 with contextlib.suppress(OSError):  # closing releases it too
@@ -118,16 +118,16 @@ class RecordStore:
 
     @property
     def done(self) -> frozenset[str]:
-        """Keys of the trials that are there."""
+        """Keys of the trials in the file."""
         return frozenset(self._trials)
 
     def records(self) -> list[Record]:
-        """List all records in the order of the experiment's trials.
+        """Return all records in the order of the experiment's trials.
 
         Returns
         -------
         records : list of dict
-            By column.
+            Each record as a dict by column.
         """
         keys = sorted(self._trials, key=self._order.__getitem__)
         return [dict(record) for key in keys for record in self._trials[key]]
@@ -144,19 +144,19 @@ class RecordStore:
         return {column: [record[column] for record in records] for column in self._columns or []}
 
     def append(self, key: str, records: Iterable[Mapping[str, Any]]) -> None:
-        """Add the records of a trial: when this returns they are on the disk, all of them.
+        """Add the records of a trial; when this returns, all of them are on disk.
 
         Parameters
         ----------
         key : str
-            Key of a trial that is not there yet.
+            Key of a trial that is not in the file yet.
         records : iterable of mapping
-            At least one, all with the same columns: text, numbers, bools or None.
+            At least one record, all with the same columns; values are text, numbers, bools or None.
 
         Raises
         ------
         ParameterError
-            If they cannot be stored; the file is as it was before.
+            If they cannot be stored; the file is then unchanged.
         """
         if key not in self._order or key in self._trials:
             why = "one that is there already" if key in self._trials else "another"

@@ -68,19 +68,19 @@ class _Shown(NamedTuple):
 
 
 class Report:
-    """A report that is put together piece by piece, and written whole as one HTML page.
+    """A report that is built piece by piece and written as a single HTML page.
 
-    All text is plain text: what a report shows may hold names from the user's own file.
+    All text is plain text and is escaped: it may hold names from the user's own file.
 
     Parameters
     ----------
     heading : str
-        What the report is about.
+        Heading of the page.
     figures : Path, optional
-        An existing folder for what :meth:`figure` draws: each figure is written there as SVG and as
+        An existing folder for the charts of :meth:`figure`: each is written there as SVG and as
         Vega-Lite (JSON), one that shows records as PNG.
     publishable : bool, default=True
-        Whether everybody may see it; such a report takes no picture of records.
+        Whether everybody may see the report; it then accepts no chart of records.
 
     Examples
     --------
@@ -100,11 +100,11 @@ class Report:
         self._pieces: list[str | _Figure | _Shown] = []
 
     def lead(self, text: str) -> Self:
-        """Add what a reader must know first."""
+        """Add a paragraph that a reader must see first."""
         return self._add(f'<p class="lead">{html.escape(text)}</p>')
 
     def verdict(self, text: str, *, bad: bool = False) -> Self:
-        """Add the sentence that the page is for; ``bad`` makes it stand out."""
+        """Add the main result in a sentence; ``bad`` marks it as a warning."""
         kind = "verdict bad" if bad else "verdict"
         return self._add(f'<p class="{kind}">{html.escape(text)}</p>')
 
@@ -117,14 +117,14 @@ class Report:
         return self._add(f"<p>{html.escape(text)}</p>")
 
     def points(self, items: Iterable[str]) -> Self:
-        """Add a list."""
+        """Add a bulleted list."""
         lines = "\n".join(f"<li>{html.escape(item)}</li>" for item in items)
         return self._add(f"<ul>\n{lines}\n</ul>")
 
     def table(
         self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, text: int = 1
     ) -> Self:
-        """Add a table whose first ``text`` columns are words, the others numbers."""
+        """Add a table; its first ``text`` columns hold text, the others numbers."""
 
         def line(tag: str, cells: Sequence[str]) -> str:
             marks = [' class="text"' if index < text else "" for index in range(len(cells))]
@@ -141,7 +141,7 @@ class Report:
         )
 
     def image(self, png: bytes, *, says: str) -> Self:
-        """Add a picture of a screen, as it is."""
+        """Add a screenshot, unchanged."""
         data = base64.b64encode(png).decode()
         caption = html.escape(says)
         return self._add(
@@ -159,16 +159,16 @@ class Report:
         draw : callable
             A function of :mod:`shoal.plotting`.
         name : str
-            Name of its files, without their ending.
+            Name of its files, without extension.
         *args, **kwargs
-            Its parameters.
+            Arguments of the function.
         says : str
-            What the figure shows: its caption.
+            Caption: what the figure shows.
 
         Returns
         -------
         report : Report
-            The same.
+            The same report.
         """
         if self._folder is None:
             raise ParameterError("a report with figures must be given a folder for them, got None")
@@ -176,30 +176,30 @@ class Report:
         return self
 
     def picture(self, picture: Picture, *, says: str) -> Self:
-        """Add a chart, live, or as an image where it shows records.
+        """Add a chart: interactive, or as an image if it shows records.
 
         Parameters
         ----------
         picture : Picture
-            What a function of :mod:`shoal.plotting` returned.
+            A chart from a function of :mod:`shoal.plotting`.
         says : str
-            What it shows: its caption.
+            Caption: what the chart shows.
 
         Returns
         -------
         report : Report
-            The same.
+            The same report.
 
         Raises
         ------
         ParameterError
-            If the picture shows records and the report may be published.
+            If the chart shows records and the report is publishable.
         """
         self._pieces.append(self._checked(_Shown(picture, says)))
         return self
 
     def provenance(self, made: Provenance, *sentences: str) -> Self:
-        """End with where the numbers come from, after sentences that come last."""
+        """Add the last section: closing sentences, then command, data and seed."""
         lines = [f"<p>{html.escape(line)}</p>" for line in sentences]
         facts = (
             ("date", made.date),
@@ -213,7 +213,7 @@ class Report:
 
     @property
     def html(self) -> str:
-        """The page so far; its figures must have been drawn."""
+        """HTML of the page so far; its figures must have been drawn."""
         heading = html.escape(self._heading)
         title = heading[:1].lower() + heading[1:]
         shown = [piece.picture for piece in self._pieces if isinstance(piece, _Shown)]
@@ -230,14 +230,14 @@ class Report:
         )
 
     def write(self, path: Path, *, n_jobs: int | None = 1) -> Path:
-        """Draw the figures and write the page, whole or not at all.
+        """Draw the figures and write the page; if that fails, no partial page is left.
 
         Parameters
         ----------
         path : Path
-            Where to.
+            File to write.
         n_jobs : int, default=1
-            Number of processes that draw.
+            Number of processes that draw figures.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class Report:
         Raises
         ------
         ParameterError
-            If it cannot be written.
+            If the file cannot be written.
         """
         figures = [piece for piece in self._pieces if isinstance(piece, _Figure)]
         tasks = (delayed(ignore_sigint(_draw))(figure) for figure in figures)

@@ -18,10 +18,10 @@ from shoal.experiments.trial import Trial
 
 __all__ = ["OnRecords", "Progress", "Work", "offset_progress", "run_spec"]
 
-#: Called with the number of trials that are done, and of all.
+#: Callback for progress, called with the number of finished trials and the number of all.
 Progress = Callable[[int, int], None]
 OnRecords = Callable[[Sequence[Record]], None]
-#: From a trial to its records, each a mapping from column to value.
+#: Function that runs a trial and returns its records, each a mapping from column to value.
 Work = Callable[[Trial], Iterable[Mapping[str, Any]]]
 
 
@@ -34,40 +34,40 @@ def run_spec(
     progress: Progress | None = None,
     on_records: OnRecords | None = None,
 ) -> list[Record]:
-    """Run all trials of an experiment that are not done.
+    """Run all trials of an experiment that are not in its store yet.
 
     Parameters
     ----------
     spec : ExperimentSpec
         The experiment.
     work : callable
-        ``work(trial)`` gives the records of a trial, at least one, all with the same columns. Its
-        randomness comes from ``trial.seed`` alone. With more than one process it must be a function
-        that can be pickled.
+        ``work(trial)`` runs a trial and returns its records, at least one, all with the same
+        columns. All its randomness must come from ``trial.seed``. With more than one process it
+        must be a function that can be pickled.
     store : RecordStore, optional
-        Store of the same experiment: what is in it is not done again, and trials are added as they
-        are finished. None keeps nothing on the disk.
+        Store of the same experiment: trials in it are not run again, and new ones are added as they
+        finish. None stores nothing.
     n_jobs : int, default=1
         Number of processes; -1 takes one for each core. Records do not depend on it.
     progress : callable, optional
-        ``progress(done, total)`` is called at the start and as trials are finished.
+        Called as ``progress(done, total)`` at the start and after each trial.
     on_records : callable, optional
-        Called with the records of each trial as it is finished, before ``progress``; not for what
-        is in the store already.
+        Called with the records of each trial as it finishes, before ``progress``; not for trials
+        that are in the store already.
 
     Returns
     -------
     records : list of dict
-        In the order of the experiment's trials, however they were finished. Each begins with data
-        set, columns, mechanism, clusterer, epsilon and repeat of its trial.
+        The records in the order of the experiment's trials, in whatever order these finished. Each
+        begins with data set, columns, mechanism, clusterer, epsilon and repeat of its trial.
 
     Raises
     ------
     TrialError
-        If a trial fails; it names the trial, and its note is the traceback. What was done before is
-        kept in the store.
+        If a trial fails. The message names the trial, and a note has the traceback; the records of
+        earlier trials are kept in the store.
     ParameterError
-        If the store is of another experiment, or cannot be written to.
+        If the store belongs to another experiment, or cannot be written to.
 
     Examples
     --------
@@ -101,21 +101,21 @@ def run_spec(
 
 
 def offset_progress(progress: Progress | None, before: int, total: int) -> Progress | None:
-    """Return the progress of one experiment among several: ``before`` of ``total`` trials are done.
+    """Return a progress callback for one of several experiments that share a progress bar.
 
     Parameters
     ----------
     progress : callable or None
-        Called as ``progress(done, total)`` for all of them.
+        The shared callback, ``progress(done, total)``, over all experiments.
     before : int
-        Trials of the experiments before this one.
+        Number of trials of the experiments before this one.
     total : int
-        Trials of all.
+        Number of trials of all experiments.
 
     Returns
     -------
     progress : callable or None
-        For this experiment.
+        The callback for this experiment.
 
     Examples
     --------

@@ -27,21 +27,22 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class DemoRelay:
-    """A relay that a demo will start.
+    """Settings of the relay that a demo starts to shuffle reports.
 
     Parameters
     ----------
     address : str
-        Where it will listen, such as ``"http://127.0.0.1:8001"``.
+        Address on which it will listen, such as ``"http://127.0.0.1:8001"``.
     batch_size : int
-        Reports that it shuffles together.
+        Number of reports that it shuffles together.
     sealing_key : str
         Public key of the analyst, as text.
     database : Path
-        Its file.
+        File of its database.
     start : callable
-        Starts it and waits for it: given the public key of the document and an ingest key of the
-        collector, returns an ingest key for the devices.
+        Function that starts the relay and waits until it is ready. It is called with the public key
+        of the campaign's document and an ingest key of the collector, and returns an ingest key for
+        the devices.
 
     Examples
     --------
@@ -63,7 +64,7 @@ class DemoRelay:
 
     @property
     def shuffler(self) -> Shuffler:
-        """As the campaign's document has it."""
+        """The shuffler as the campaign's document describes it."""
         return Shuffler(OPERATOR, self.batch_size, self.sealing_key)
 
 
@@ -90,20 +91,21 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class ShuffledPart:
-    """What the relay did, and what follows.
+    """The result of the relay in a demo.
 
     Parameters
     ----------
     n_batches : int
-        Batches that were forwarded.
+        Number of batches that it forwarded.
     n_waiting : int
-        Reports that wait for a full batch.
+        Number of reports that wait for a full batch.
     promise : dict
-        What the release says of its batches, see ``shoal.collector.relay_trust.shuffled_promise``.
+        What the release states about its batches, see
+        ``shoal.collector.relay_trust.shuffled_promise``.
     seen : Seen
-        One report on its way.
+        The bytes of one report, as each party saw them.
     opened : list of bytes
-        Some reports of a batch, as the analyst has them.
+        Some reports of a batch, as the analyst opened them.
 
     Examples
     --------
@@ -122,7 +124,7 @@ class ShuffledPart:
 
     @property
     def amplified(self) -> Guarantee | None:
-        """The promise with trust; None where the shuffler adds nothing."""
+        """The guarantee if the relay is trusted; None if the shuffler adds nothing."""
         plain = self.promise["guarantee"]
         return None if plain is None else Guarantee.from_dict(plain)
 
@@ -130,7 +132,7 @@ class ShuffledPart:
     def of_release(
         cls, release: Release, seen: Seen, *, n_waiting: int, stored: bytes
     ) -> "ShuffledPart":
-        """Take what a release says of its batches, and some of the reports that were stored."""
+        """Build the result from a release and some of the stored reports."""
         promise: dict[str, Any] = release.values["collection"]["shuffled"]
         width = len(seen.report)
         opened = [stored[at : at + width] for at in range(0, SHOWN * width, width)]

@@ -31,22 +31,22 @@ MAX_BITS = 12  # of a color
 
 @dataclass(frozen=True)
 class ShuffledRow:
-    """What one epsilon of the shuffled batch allows.
+    """The local epsilon that one epsilon of a shuffled batch allows, and its expected quality.
 
     Parameters
     ----------
     epsilon : float
-        Of the batch.
+        Epsilon of the batch.
     local_epsilon : float
-        Of each report.
+        Local epsilon of each report.
     colors : int
-        Of PartitionResponse at that epsilon.
+        Number of colors of PartitionResponse at this local epsilon.
     cost_ratio, low, high : float
-        Mean and range of the cost over that of k-means without privacy; NaN without a schema.
+        Mean and range of the cost divided by that of k-means without privacy; NaN without a schema.
     seen : float
-        Share of the populations in which the smallest cluster is seen.
+        Share of the populations in which the smallest cluster is found.
     sentence : str
-        The promise with its conditions.
+        The guarantee with its conditions, as a sentence.
 
     Examples
     --------
@@ -77,24 +77,24 @@ class ShuffledRow:
 
 @dataclass(frozen=True)
 class ShuffledPlan(PlanTable):
-    """Which local epsilon each epsilon of a shuffled batch allows, as a table; prints as text.
+    """The local epsilon that each epsilon of a shuffled batch allows: a table, prints as text.
 
     Parameters
     ----------
     rows : tuple of ShuffledRow
-        One for each epsilon, the smallest first.
+        One row for each epsilon, the smallest first.
     n : int
-        Honest devices in the batch.
+        Number of honest devices in the batch.
     k : int
         Number of clusters.
     smallest : float
-        Share of the smallest cluster.
+        Share of the records that the smallest cluster has.
     delta : float
-        Of the shuffled promise.
+        Delta of the shuffled guarantee.
     columns : int
-        Of the encoded records; 0 where there is no schema.
+        Number of columns of the encoded records; 0 without a schema.
     populations : int
-        Made-up populations behind each number.
+        Number of synthetic populations behind each value.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class ShuffledPlan(PlanTable):
 
     @property
     def title(self) -> str:
-        """What was planned for."""
+        """What the plan is for, as a title."""
         what = f"What a shuffled batch of {self.n:,} devices allows"
         if not self.columns:
             return what
@@ -124,12 +124,12 @@ class ShuffledPlan(PlanTable):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What stands above the columns."""
+        """Headings of the columns."""
         return HEADINGS if self.columns else HEADINGS[:SHORT]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the numbers mean."""
+        """Explanations of the columns."""
         largest = self.rows[-1]
         simulated = (
             (
@@ -150,12 +150,12 @@ class ShuffledPlan(PlanTable):
         )
 
     def draw(self, path: Path | None = None) -> Picture:
-        """Draw the local epsilon, and the cost where it is known, against that of the batch.
+        """Draw the local epsilon, and the cost if it is known, against the epsilon of the batch.
 
         Parameters
         ----------
         path : Path, default=None
-            File to write as well.
+            File to write the chart to as well.
 
         Returns
         -------
@@ -177,28 +177,31 @@ def plan_shuffled(
     random_state: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> ShuffledPlan:
-    """Forecast what shuffled batches allow, from public numbers alone.
+    """Forecast the local epsilon and the clusters that shuffled batches allow, from public numbers.
+
+    The larger the batch, the larger the local epsilon at the same epsilon of the batch. Campaigns
+    are simulated on synthetic records: no real device is asked, and nothing is spent.
 
     Parameters
     ----------
     schema : Schema, default=None
-        The public description of a record, for the cost of clusters; None leaves that out.
+        Public description of a record, for the cost of clusters; None leaves out the cost.
     n : int
-        Honest devices in the batch, at least.
+        Smallest number of honest devices in the batch.
     epsilons : sequence of float
-        Of the shuffled batch.
+        Epsilons of the shuffled batch to compare.
     k : int, default=5
         Number of clusters.
     smallest : float, default=None
-        Share of the records that the smallest cluster has; None takes half of an even share.
+        Share of the records that the smallest cluster has; None takes half of 1 / k.
     delta : float, default=1e-6
-        Of the shuffled promise.
+        Delta of the shuffled guarantee.
     populations : int, default=3
-        Made-up populations behind each cost.
+        Number of synthetic populations behind each cost.
     random_state : int, default=0
-        Seed of the made-up records and of the reports: nothing is collected.
+        Seed of the synthetic records and reports.
     progress : callable, default=None
-        Called with the number of steps that are done, and of all.
+        Called as ``progress(done, total)``.
 
     Returns
     -------
@@ -208,7 +211,7 @@ def plan_shuffled(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
 
     Examples
     --------

@@ -23,7 +23,7 @@ NEEDED = ("name", "datasets", "mechanisms", "epsilons")
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentSpec:
-    """Data sets x dimensions x mechanisms x clusterers x epsilons x repeats, and measures.
+    """An experiment: all combinations of data sets, dimensions, methods, epsilons and repeats.
 
     Parameters
     ----------
@@ -32,24 +32,25 @@ class ExperimentSpec:
     datasets : sequence of str
         Names of data sets, at least one.
     mechanisms : sequence of Component
-        What makes the clusters private, at least one; names alone do as well.
+        Private mechanisms or estimators, at least one, as components or names.
     epsilons : sequence of float
-        At least one, each > 0; infinity = without privacy.
+        Values of epsilon > 0, at least one; infinity is without privacy.
     clusterers : sequence of Component, default=()
-        What clusters reports; none where mechanisms do it themselves, as central estimators.
+        Clusterers of the reports; empty if the mechanisms cluster themselves, as central estimators
+        do.
     dimensions : sequence of int, default=()
-        Numbers of columns; none = all columns.
+        Numbers of columns to use; empty for all columns.
     repeats : int, default=1
-        Runs of each combination, each with noise of its own.
+        Number of runs of each combination, each with new noise.
     measures : sequence of str, default=()
-        What is measured in each trial. Measures of one trial see the same noise.
+        Names of what each trial measures. All measures of a trial see the same noise.
     seed : int, default=0
-        Seed of everything.
+        Seed of the whole experiment.
 
     Raises
     ------
     ParameterError
-        If one of them breaks its rule, or names something twice.
+        If a parameter is out of range, or names something twice.
 
     Examples
     --------
@@ -91,12 +92,12 @@ class ExperimentSpec:
             object.__setattr__(self, key, value)
 
     def trials(self) -> tuple[Trial, ...]:
-        """List the trials in a fixed order: repeats change fastest, data sets slowest.
+        """Return all trials in a fixed order: repeats change fastest, data sets slowest.
 
         Returns
         -------
         trials : tuple of Trial
-            Each with a key and a seed of its own.
+            The trials, each with another key and seed.
         """
         return tuple(
             Trial(dataset, columns, mechanism, clusterer, epsilon, repeat, self.measures, self.seed)
@@ -111,7 +112,7 @@ class ExperimentSpec:
         )
 
     def quick(self) -> "ExperimentSpec":
-        """Make a smaller experiment that shows the same things, roughly.
+        """Return a smaller experiment with roughly the same results.
 
         Of more than three epsilons the smallest, the middle and the largest are kept (of an even
         number, the larger one of the two in the middle), and of more than two repeats, two.
@@ -120,7 +121,7 @@ class ExperimentSpec:
         Returns
         -------
         spec : ExperimentSpec
-            The same if this one is as small already.
+            The smaller experiment, or this one if it is small already.
         """
         ranked = sorted(self.epsilons)
         if len(ranked) > QUICK_EPSILONS:
@@ -130,7 +131,7 @@ class ExperimentSpec:
 
     @property
     def fingerprint(self) -> str:
-        """Hexadecimal digits that change with anything in it, and with shoal's version."""
+        """Hash of the experiment and of shoal's version, in hexadecimal digits."""
         return hashlib.sha256(f"{__version__}\n{self._text()}".encode()).hexdigest()
 
     def _text(self) -> str:

@@ -20,17 +20,17 @@ SEED_BYTES = 4
 
 @dataclass(frozen=True, init=False)
 class Component:
-    """A mechanism or clusterer of an experiment: a name and parameters, as text and numbers.
+    """A mechanism or clusterer of an experiment: a name and parameters of plain values.
 
-    Equal components are written alike. What the name stands for is decided by the function that
-    runs the trials.
+    Equal components have the same text. The function that runs the trials decides what the name
+    stands for.
 
     Parameters
     ----------
     name : str
         Name of the mechanism or clusterer.
     **kwargs : str, bool, int, float, or list of these
-        Its parameters; lists become tuples.
+        Parameters of the component; lists become tuples.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Component:
 
     @classmethod
     def parse(cls, key: str, value: "Component | str") -> "Component":
-        """Return a component as it is, or make one of a name alone; ``key`` is for messages."""
+        """Return a component unchanged, or make one from a name; ``key`` is for messages."""
         if isinstance(value, Component):
             return value
         if not isinstance(value, str):
@@ -87,24 +87,24 @@ class Component:
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of an experiment: what is run, and the seed that repeats it.
+    """One run of an experiment: what is run, and the seed that makes it repeatable.
 
     Parameters
     ----------
     dataset : str
         Name of the data set.
     columns : int or None
-        How many of its first columns; None = all.
+        Number of columns to use, from the first on; None for all.
     mechanism : Component
-        What makes it private.
+        The private mechanism or estimator.
     clusterer : Component or None
-        What clusters the reports; None where the mechanism does it itself.
+        Clusterer of the reports; None if the mechanism clusters itself.
     epsilon : float
-        Its epsilon; infinity = without privacy.
+        Epsilon of the mechanism; infinity is without privacy.
     repeat : int
         Number of the repeat, from 0.
     measures : tuple of str
-        What to measure. Not part of the key: another measure changes no noise.
+        Names of what to measure. Not part of the key, so that other measures see the same noise.
     spec_seed : int
         Seed of the experiment. Not part of the key either.
 
@@ -128,7 +128,7 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """What tells it from the other trials of an experiment; the same in every process."""
+        """Text that identifies the trial within its experiment; the same in every process."""
         columns = "all" if self.columns is None else str(self.columns)
         clusterer = "no clusterer" if self.clusterer is None else str(self.clusterer)
         return (
@@ -138,16 +138,16 @@ class Trial:
 
     @property
     def seed(self) -> int:
-        """Seed of 32 bits that depends on the experiment's seed and on the key, on nothing else.
+        """Seed of 32 bits that depends only on the experiment's seed and on the key.
 
-        Other trials can come or go, and this one keeps its noise.
+        A trial therefore keeps its noise when others are added or removed.
         """
         digest = hashlib.sha256(f"{self.spec_seed} | {self.key}".encode()).digest()
         return int.from_bytes(digest[:SEED_BYTES], "big")
 
     @property
     def fields(self) -> dict[str, str | int | float | None]:
-        """What each record of the trial begins with: the parts of its key."""
+        """First columns of each record of the trial: the parts of its key."""
         return {
             "dataset": self.dataset,
             "columns": self.columns,

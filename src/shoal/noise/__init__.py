@@ -1,4 +1,9 @@
-"""Random sources, exact samplers, noise distributions with their privacy loss, the lattice."""
+"""Exact noise: random sources, samplers of integers, noise with its privacy loss, the lattice.
+
+Estimators and mechanisms use this package; you need it only to build your own. Samplers such as
+:func:`discrete_laplace` draw integers with exactly the distribution that their proof is about;
+:func:`privatize` adds noise to exact statistics; :class:`Lattice` rounds records to integers first.
+"""
 
 from shoal.noise.box_norm_sampler import MAX_COLUMNS, box_norm
 from shoal.noise.distributions import (

@@ -29,7 +29,8 @@ from shoal.noise.source import RandomSource
 __all__ = ["MAX_COLUMNS", "box_norm"]
 
 
-#: Most columns of box-norm noise: it stays far from the ends of int64, and lemma 8 holds.
+#: Largest number of columns of box-shaped noise: values then stay far from the ends of int64, and
+#: lemma 8 of proofs/noise.md holds.
 MAX_COLUMNS = 256
 BITS = 63
 CHUNK_VALUES = 1 << 16  # random words at a time, so that intermediates stay in cache
@@ -43,23 +44,23 @@ UNKNOWN = 2.0**-62  # over the smallest of them, likewise, for the bits not draw
 def box_norm(
     count: int, *, scales: Sequence[float | Fraction], source: RandomSource
 ) -> npt.NDArray[np.int64]:
-    """Draw vectors of the box-shaped distribution, rounded to integers.
+    """Draw vectors of box-shaped noise (the K-norm mechanism of a box), rounded to integers.
 
     Parameters
     ----------
     count : int
-        How many vectors.
+        Number of vectors.
     scales : sequence of float or Fraction
-        Half widths of the box in lattice steps, one for each column, above 0 and at most 2^50.
-        At most 256 columns.
+        Half widths of the box in lattice steps, one for each of at most 256 columns; each above 0
+        and at most 2^50.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------
     noise : ndarray of int64, shape (count, len(scales))
-        Independent vectors, each column contiguous in memory. The variance of column j is
-        (m + 1)(m + 2)/3 scales[j]^2 for m columns, and rounding's.
+        Independent vectors, each column contiguous in memory. With m columns, the variance of
+        column j is (m + 1)(m + 2)/3 scales[j]^2, plus that of rounding.
 
     Examples
     --------

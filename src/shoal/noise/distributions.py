@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class LaplaceNoise:
-    """Discrete Laplace noise on every entry.
+    """Independent discrete Laplace (two-sided geometric) noise on every entry.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class LaplaceNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -73,14 +73,14 @@ class LaplaceNoise:
         return np.where(values >= 1, tail, 1.0 - tail)
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Return the L1 distance over the scale; infinite for other shapes or fractions."""
+        """Return the L1 distance / scale; infinite if shapes differ, and for fractions."""
         gap = whole_gap(exact, other)
         return math.inf if gap is None else float(np.abs(gap).sum()) / self.scale
 
 
 @dataclass(frozen=True)
 class BoxNoise:
-    """Noise in the shape of a box, on whole rows.
+    """Box-shaped noise on whole rows: one record may move every column of a row at once.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class BoxNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -124,7 +124,7 @@ class BoxNoise:
         return both
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Return the largest scaled difference of each row, summed."""
+        """Return the sum over rows of the largest scaled difference."""
         gap = whole_gap(exact, other)
         if gap is None:
             return math.inf
@@ -133,7 +133,7 @@ class BoxNoise:
 
 @dataclass(frozen=True)
 class GaussianNoise:
-    """Discrete Gaussian noise on every entry.
+    """Independent discrete Gaussian noise on every entry.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class GaussianNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: rho of zCDP."""
+        """Return the privacy measure: rho of zCDP."""
         return "rho"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -163,14 +163,17 @@ class GaussianNoise:
     def upper_tail(self, values: Ints) -> Floats:
         """Bound the probability that the noise of one entry is at least each value.
 
-        By that of a normal variable to be at least the value less 1 (Canonne, Kamath & Steinke
-        2020, proposition 25).
+        The bound is the probability that a normal variable is at least the value minus 1 (Canonne,
+        Kamath & Steinke 2020, proposition 25).
         """
         tail: Floats = _normal_cdf((1.0 - np.asarray(values, dtype=np.float64)) / self.sigma)
         return tail
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Return the squared L2 distance over 2 sigma^2; infinite for other shapes or fractions."""
+        """Return the squared L2 distance / (2 sigma^2).
+
+        Infinite if shapes differ, and for fractions.
+        """
         gap = whole_gap(exact, other)
         if gap is None:
             return math.inf
@@ -179,13 +182,13 @@ class GaussianNoise:
 
 @dataclass(frozen=True, eq=False)
 class RoundedGaussianNoise:
-    """Normal noise on every entry, rounded to integers.
+    """Independent Gaussian noise on every entry, rounded to integers.
 
     Parameters
     ----------
     sigmas : float or ndarray
-        Standard deviation of each entry's noise before rounding; an array broadcasts to the exact
-        values.
+        Standard deviation of the noise of each entry, before rounding; an array is broadcast to the
+        shape of the exact values.
 
     Examples
     --------
@@ -216,7 +219,7 @@ class RoundedGaussianNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: mu^2 of Gaussian differential privacy."""
+        """Return the privacy measure: mu^2 of Gaussian differential privacy."""
         return "mu^2"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -231,7 +234,7 @@ class RoundedGaussianNoise:
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
         """Return the sum of squared differences over sigma^2.
 
-        Infinite for other shapes, for fractions, and where an entry without noise differs.
+        Infinite if shapes differ, for fractions, and if an entry without noise differs.
         """
         gap = whole_gap(exact, other)
         if gap is None:
@@ -245,12 +248,13 @@ class RoundedGaussianNoise:
 
 @dataclass(frozen=True)
 class ExponentialMechanism:
-    """The exponential mechanism: one of the candidates, those with small penalties most likely.
+    """The exponential mechanism: chooses a candidate, one with a small penalty most likely.
 
     Parameters
     ----------
     rate : float
-        How fast probability falls with the penalty.
+        Rate at which the probability falls with the penalty: it is proportional to
+        e^(-rate * penalty).
 
     Examples
     --------
@@ -265,7 +269,7 @@ class ExponentialMechanism:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> int:
@@ -312,14 +316,14 @@ def _gap(exact: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any] |
 
 @dataclass(frozen=True, eq=False)
 class SparseCounts:
-    """Cells and their values; cells that are not named have value 0, or are not released.
+    """Cells with their values; cells that are not listed have value 0, or are not released.
 
     Parameters
     ----------
     codes : ndarray of int64, shape (m,)
-        Which cells, ascending.
+        Numbers of the cells, ascending.
     values : ndarray of int64, shape (m,)
-        Their values.
+        Values of these cells.
 
     Examples
     --------
@@ -336,7 +340,7 @@ class SparseCounts:
 
 @dataclass(frozen=True)
 class SparseLaplaceNoise:
-    """Noise on all cells; those that reach the threshold are released.
+    """Discrete Laplace noise on all cells of a large grid; releases those above a threshold.
 
     Parameters
     ----------
@@ -370,11 +374,11 @@ class SparseLaplaceNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: SparseCounts, source: RandomSource) -> SparseCounts:
-        """Draw the cells that reach the threshold, and their noisy values."""
+        """Draw the cells whose noisy values reach the threshold, with these values."""
         # By public numbers: how many cells are occupied must not decide whether this fails.
         check_noisy_cells(self.cells, self.threshold, self.scale)
         noise = discrete_laplace(exact.values.shape, scale=self.scale, source=source)
@@ -388,9 +392,9 @@ class SparseLaplaceNoise:
         return SparseCounts(codes[order], values[order])
 
     def privacy_loss(self, exact: SparseCounts, other: SparseCounts) -> float:
-        """Return the L1 distance over the scale, cells that only one of them names included.
+        """Return the L1 distance over all cells, divided by the scale.
 
-        Infinite where a value is no integer.
+        Infinite if a value is not an integer.
         """
         if not (is_whole(exact.values) and is_whole(other.values)):
             return math.inf

@@ -26,12 +26,13 @@ TINY = 1e-9  # instead of a division by 0
 
 @dataclass(frozen=True, eq=False)
 class EllipticNoise:
-    """Laplace noise in the shape of an ellipsoid, on whole rows, rounded.
+    """Multivariate Laplace noise in the shape of an ellipsoid, on whole rows, rounded.
 
     Parameters
     ----------
     scales : ndarray, shape (n, d), or (1, d) for any number of rows
-        Scale of every entry: the noise of a row has density proportional to e^(-||z / scales||).
+        Scale of every entry. The noise z of a row has a density in proportion to
+        e^(-||z / scales||).
 
     Examples
     --------
@@ -64,7 +65,7 @@ class EllipticNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: Ints, source: RandomSource) -> Ints:
@@ -74,10 +75,10 @@ class EllipticNoise:
     def upper_tail(self, values: Ints) -> Floats:
         """Bound the probability that the noise of the first column is at least each value.
 
-        A column of d is scale times sqrt(W) N, W of distribution chi^2(d + 1) and N normal: the
-        tail is the mean of Phi(-t / sqrt(W)), t = (v - step/2) / scale. It grows with W, so its
-        values at the upper ends of short intervals of W bound it from above (lower ends where t is
-        negative).
+        One column of d is distributed as scale * sqrt(W) * N, with W from chi^2(d + 1) and N
+        normal. So the tail is the mean of Phi(-t / sqrt(W)), with t = (v - step/2) / scale. It
+        grows with W: evaluating it at the upper ends of short intervals of W (at the lower ends if
+        t is negative) bounds it from above.
         """
         special = require("scipy.special", extra="")
         scale, freedom = self.scales[:, 0], self.scales.shape[1] + 1
@@ -95,6 +96,6 @@ class EllipticNoise:
         return tail
 
     def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Return the Euclidean length of each row's scaled difference, summed."""
+        """Return the sum over rows of the Euclidean length of the scaled difference."""
         gap = whole_gap(exact, other)
         return math.inf if gap is None else float(np.linalg.norm(gap / self.scales, axis=1).sum())

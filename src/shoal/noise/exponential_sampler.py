@@ -38,24 +38,24 @@ ROUNDING = 2.0**-51  # for each different penalty
 def exponential_choice(
     penalties: npt.ArrayLike, *, rate: float | Fraction, source: RandomSource
 ) -> int:
-    """Choose a candidate, those with small penalties most likely.
+    """Choose a candidate by the exponential mechanism: one with a small penalty most likely.
 
     Parameters
     ----------
     penalties : array-like of int or float, shape (n,)
-        How bad each candidate is, of any sign; only differences matter. Each is taken as the
-        rational number that it is.
+        Penalty of each candidate, of any sign; only differences matter. Floats are taken as exact
+        rational numbers.
     rate : float or Fraction
-        How fast probability falls with the penalty, from 2^-1000 to 2^1000: epsilon / (2 s), or
-        epsilon / s if a record moves all penalties in one direction only, s being the most by which
-        it moves one.
+        Rate at which the probability falls with the penalty, from 2^-1000 to 2^1000. If one record
+        moves a penalty by at most s, it is epsilon / (2 s), or epsilon / s if a record moves all
+        penalties in the same direction.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------
     index : int
-        Which candidate.
+        Index of the chosen candidate.
 
     Examples
     --------

@@ -29,16 +29,16 @@ SLACK = 2.0**-38
 def discrete_gaussian(
     size: int | tuple[int, ...], *, sigma: float | Fraction, source: RandomSource
 ) -> npt.NDArray[np.int64]:
-    """Draw discrete Gaussian integers.
+    """Draw integers from the discrete Gaussian distribution.
 
     Parameters
     ----------
     size : int or tuple of int
         Shape of the result.
     sigma : float or Fraction
-        Scale of the distribution, above 0 and at most 2^50; close to the standard deviation.
+        Scale of the distribution, above 0 and at most 2^50; close to its standard deviation.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------

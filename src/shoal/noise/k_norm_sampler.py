@@ -46,18 +46,18 @@ FINENESS = 2**10  # rounding steps of a noisy sum, at least so many to a standar
 def k_norm(
     count: int, dimension: int, *, scale: float | Fraction, source: RandomSource
 ) -> npt.NDArray[np.int64]:
-    """Draw d-dimensional Laplace vectors, rounded to integers.
+    """Draw vectors of d-dimensional Laplace noise, rounded to integers.
 
     Parameters
     ----------
     count : int
-        How many vectors.
+        Number of vectors.
     dimension : int
-        Columns of each, at least 1.
+        Number of columns d, at least 1.
     scale : float or Fraction
         Scale of the distribution in lattice steps, above 0 and at most 2^50.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------
@@ -85,23 +85,23 @@ def k_norm(
 
 
 def elliptic_k_norm(exact: Ints, *, scales: Floats, source: RandomSource) -> Ints:
-    """Add Laplace vectors with a scale for every entry to rows of integers, and round.
+    """Add multivariate Laplace noise, with a scale for every entry, to rows of integers.
 
     Parameters
     ----------
     exact : ndarray of int64, shape (n, d)
         Rows of integers.
     scales : ndarray, broadcast to shape (n, d)
-        Scales in lattice steps, above 0 and at most 2^50: the noise of row i has density
-        proportional to e^(-||z / scales[i]||).
+        Scales in lattice steps, above 0 and at most 2^50. The noise z of row i has a density in
+        proportion to e^(-||z / scales[i]||).
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------
     noisy : ndarray of int64, shape (n, d)
-        Noisy rows, entry by entry a multiple of ``rounding_steps``. The variance of an entry's
-        noise is (d + 1) scales^2, and rounding's.
+        Noisy rows, rounded: every entry is a multiple of its ``rounding_steps``. The variance of an
+        entry's noise is (d + 1) scales^2, plus that of rounding.
 
     Examples
     --------

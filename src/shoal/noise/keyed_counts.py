@@ -38,14 +38,16 @@ SLACK = 1e-9  # of the doubles that bound a failure; a threshold too low misses 
 
 @dataclass(frozen=True, eq=False)
 class KeyCounts(Generic[Key]):
-    """Keys and how many people have each; keys that are not named have none, or are not released.
+    """Keys, such as words, and how many people have each; a key not listed has count 0.
+
+    In a release, keys may also be missing because their noisy count is too small.
 
     Parameters
     ----------
     keys : tuple of str, or of pairs (int, str)
-        Ascending by code point, each once: no order of records shows in them.
+        The keys, each once, sorted by code point so that they do not show the order of the records.
     counts : ndarray of int64, shape (m,)
-        Their counts.
+        Count of each key.
 
     Examples
     --------
@@ -64,33 +66,33 @@ class KeyCounts(Generic[Key]):
 
     @classmethod
     def of(cls, counts: Mapping[Key, int]) -> Self:
-        """Sort the keys of a mapping.
+        """Make counts from a mapping, with the keys sorted.
 
         Parameters
         ----------
         counts : mapping of keys to int
-            In any order.
+            Count of each key, in any order.
 
         Returns
         -------
         counted : KeyCounts
-            The same, by key.
+            The same counts, sorted by key.
         """
         keys = tuple(sorted(counts))
         return cls(keys, np.array([counts[key] for key in keys], dtype=np.int64))
 
     def some(self, which: Bools) -> Self:
-        """Return some of the keys.
+        """Return the counts of selected keys.
 
         Parameters
         ----------
         which : ndarray of bool, shape (m,)
-            Whether each is wanted.
+            Mask of the keys to keep.
 
         Returns
         -------
         counted : KeyCounts
-            Those that are.
+            The counts of these keys.
         """
         keys = tuple(self.keys[i] for i in np.flatnonzero(which))
         return type(self)(keys, self.counts[which])
@@ -98,16 +100,16 @@ class KeyCounts(Generic[Key]):
 
 @dataclass(frozen=True)
 class ThresholdedNoise:
-    """Noise on the counts of all keys that occur; those that reach the threshold are released.
+    """Noise on the counts of all keys that occur; releases those that reach a threshold.
 
     Parameters
     ----------
     noise : LaplaceNoise or RoundedGaussianNoise
-        Noise of each count; one scale for all.
+        Noise of each count, with the same scale for all.
     threshold : int
-        Smallest noisy count released, at least 2.
+        Smallest noisy count that is released, at least 2.
     delta : float
-        Most that the keys which only one person has may show with, in (0, 1).
+        Largest probability, in (0, 1), that a key which only one person has is released.
 
     Examples
     --------
@@ -139,18 +141,18 @@ class ThresholdedNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: that of the noise."""
+        """Return the privacy measure: that of the noise."""
         return self.noise.privacy_measure
 
     def sample(self, exact: KeyCounts[Any], source: RandomSource) -> KeyCounts[Any]:
-        """Draw the keys that reach the threshold, and their noisy counts."""
+        """Draw the keys whose noisy counts reach the threshold, with these counts."""
         noisy = self.noise.sample(exact.counts, source)
         return KeyCounts(exact.keys, noisy).some(noisy >= self.threshold)
 
     def privacy_loss(self, exact: KeyCounts[Any], other: KeyCounts[Any]) -> float:
-        """Return the loss of the keys that both have.
+        """Return the privacy loss over the keys that both tables have.
 
-        Infinite where the keys that only one of them has show with a probability above delta.
+        Infinite if keys that only one of them has are released with a probability above delta.
         """
         both = set(exact.keys) & set(other.keys)
         shared = [np.array([key in both for key in side.keys], bool) for side in (exact, other)]
@@ -169,23 +171,23 @@ class ThresholdedNoise:
 def key_threshold(
     noise: LaplaceNoise | RoundedGaussianNoise, *, max_keys: int, delta: float
 ) -> int:
-    """Return the smallest threshold that keys of a single person pass with probability delta.
+    """Return the smallest threshold that hides the keys of a single person except for delta.
 
     Parameters
     ----------
     noise : LaplaceNoise or RoundedGaussianNoise
-        Noise of each count; one scale for all.
+        Noise of each count, with the same scale for all.
     max_keys : int
-        Most keys of a person; each adds 1 to a count.
+        Largest number of keys of a person; each adds 1 to a count.
     delta : float
-        The probability, in (0, 1).
+        Largest probability that any of them is released, in (0, 1).
 
     Returns
     -------
     threshold : int
-        With it, some of ``max_keys`` counts of 1 show with a probability of at most ``delta``; with
-        one less, with a larger one. Decided in interval arithmetic; where that cannot decide, one
-        more.
+        Smallest threshold at which any of ``max_keys`` counts of 1 is released with a probability
+        of at most ``delta``. It is decided in interval arithmetic; if that leaves it open, it is
+        one more.
 
     Examples
     --------

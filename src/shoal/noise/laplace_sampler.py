@@ -19,7 +19,7 @@ from shoal.noise.source import RandomSource
 
 __all__ = ["MAX_SCALE", "check_scale", "discrete_laplace"]
 
-#: Largest scale of discrete Laplace noise, which so stays far from the ends of int64.
+#: Largest scale of discrete Laplace noise; values then stay far from the ends of int64.
 MAX_SCALE = 2.0**50
 
 BITS = 63  # of a word: one bit is the sign, the rest the magnitude's uniform
@@ -33,7 +33,7 @@ SLACK = 2.0**-41
 def discrete_laplace(
     size: int | tuple[int, ...], *, scale: float | Fraction, source: RandomSource
 ) -> npt.NDArray[np.int64]:
-    """Draw two-sided geometric integers.
+    """Draw integers from the discrete Laplace (two-sided geometric) distribution.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def discrete_laplace(
     scale : float or Fraction
         Scale of the distribution, above 0 and at most 2^50.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------

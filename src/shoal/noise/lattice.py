@@ -26,7 +26,7 @@ MIN_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # Doubles rounded at a time: they stay in the last cache, and calls are long enough for threads that
 # wait for the interpreter in between not to hinder each other. Measured.
 BLOCK_VALUES = 1 << 18
-#: Columns from which records are rounded row by row, as they lie in memory.
+#: Number of columns from which on records are rounded row by row, as they lie in memory.
 WIDE = 16
 FEW_ROWS = 2048  # with fewer of them, calls for each column take longer than they save
 
@@ -35,19 +35,21 @@ _threads = threading.local()
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """A grid of public points, ``origin + step * integer`` in each column.
+    """A public grid of points, ``origin + step * integer`` in each column, to round records to.
+
+    Noise is then drawn on integers, where proofs hold exactly, as they do not for floats.
 
     Parameters
     ----------
     origin, step : ndarray of float64, shape (d,)
-        Point of index 0, and the distance between neighbors, in the records' unit.
+        Point with index 0, and distance between neighboring points, in the unit of the records.
     low, high : ndarray of int64, shape (d,)
-        Smallest and largest index of a record; records beyond are clipped.
+        Smallest and largest index of a record; records beyond are clipped to them.
 
     Raises
     ------
     ParameterError
-        If a step or its inverse is not a normal double: indices could not be trusted.
+        If a step or its inverse is not a normal double, so that indices could be wrong.
 
     Examples
     --------
@@ -78,20 +80,20 @@ class Lattice:
 
     @classmethod
     def box(cls, low: Floats, high: Floats, *, half: int | Ints = 2**19) -> Self:
-        """Map each column of a public box to the integers -half .. half.
+        """Return the lattice that maps each column of a public box to the integers -half .. half.
 
         Parameters
         ----------
         low, high : ndarray of float64, shape (d,)
             Corners of the box, low below high in every column.
         half : int, or ndarray of int64 of shape (d,), default=2**19
-            Largest index, of all columns or of each: distances count a column by it. 2^19 keeps
-            products of two records exact in doubles for d <= 8192.
+            Largest index, the same for all columns or one for each; it is the column's weight in
+            distances. With 2^19, products of two records are exact in doubles for d <= 8192.
 
         Returns
         -------
         lattice : Lattice
-            With a step of its own in each column.
+            The lattice, with another step in each column.
         """
         indices = np.full(low.shape, half, dtype=np.int64)
         # Halving first keeps the width of a box as wide as the doubles themselves finite.
@@ -99,25 +101,26 @@ class Lattice:
 
     @classmethod
     def isotropic(cls, low: Floats, high: Floats, *, step: float) -> Self:
-        """Cover a public box with one step for all columns, so that distances keep their meaning.
+        """Return a lattice on a public box with the same step in all columns, to keep distances.
 
         Parameters
         ----------
         low, high : ndarray of float64, shape (d,)
             Corners of the box, low below high in every column.
         step : float
-            Distance between neighbors; rounded down to a power of two, so that indices and
-            points convert without error.
+            Distance between neighboring points. It is rounded down to a power of two, so that
+            indices and points convert without error.
 
         Returns
         -------
         lattice : Lattice
-            Its points are multiples of the step; those of records lie inside the box.
+            The lattice. Its points are multiples of the step; records are rounded to points inside
+            the box.
 
         Raises
         ------
         ParameterError
-            If the box holds no lattice point in some column, or indices above 2^52.
+            If a column of the box holds no lattice point, or indices exceed 2^52.
         """
         power = math.ldexp(1.0, math.frexp(step)[1] - 1)
         with np.errstate(over="ignore"):  # an infinite index is refused below
@@ -151,14 +154,14 @@ class Lattice:
         Parameters
         ----------
         X : ndarray of float16, float32 or float64, shape (n, d)
-            Records; they become doubles some at a time, so that no copy of them all is made.
+            Records. They are converted to doubles in blocks, without a copy of all of them.
         out : ndarray of int32 or int64, shape (n, d), default=None
-            Where the indices go, in a type that holds low .. high; None makes an array of int64.
+            Array for the indices, of a type that holds low .. high; None makes one of int64.
 
         Returns
         -------
         indices : ndarray of int64, or out
-            The nearest lattice points inside the box.
+            Indices of the nearest lattice points inside the box.
         """
         n, d = X.shape
         by_column = d < WIDE or X.flags.f_contiguous
@@ -182,17 +185,17 @@ class Lattice:
         Parameters
         ----------
         column : int
-            Which column.
+            Index of the column.
         values : ndarray of float16, float32 or float64, shape (n,)
-            Its values in some records.
+            Values of this column.
         out : ndarray of int32 or int64, shape (n,)
-            Where the indices go, in a type that holds low .. high; those that ``encode`` gives. Of
-            NaN there is none: what is put there has no meaning.
+            Array for the indices, of a type that holds low .. high. They equal those of ``encode``;
+            the one of NaN has no meaning.
 
         Returns
         -------
         inside : bool
-            Whether no value had to be clipped; then none is infinite or NaN.
+            Whether no value had to be clipped; if so, none is infinite or NaN.
 
         Examples
         --------
@@ -217,19 +220,19 @@ class Lattice:
         Parameters
         ----------
         steps : float
-            By how many at either end; indices stay within 2^52.
+            Number of steps to add at either end; indices stay within 2^52.
 
         Returns
         -------
         lattice : Lattice
-            For reports, whose noise leaves the box.
+            The wider lattice, for reports, whose noise may leave the box.
         """
         beyond = math.ceil(min(steps, float(LARGEST_INDEX)))
         low = np.maximum(self.low - beyond, -LARGEST_INDEX)
         return replace(self, low=low, high=np.minimum(self.high + beyond, LARGEST_INDEX))
 
     def decode(self, indices: npt.NDArray[np.int64 | np.float64]) -> Floats:
-        """Return the points of lattice indices, inside the box or not.
+        """Return the points of lattice indices, inside or outside the box.
 
         Parameters
         ----------
@@ -239,7 +242,7 @@ class Lattice:
         Returns
         -------
         points : ndarray of float64, shape (n, d)
-            In the records' unit.
+            Points in the unit of the records.
         """
         points: Floats = indices * self.step
         points += self.origin
@@ -304,38 +307,42 @@ ROUNDING = 2.0**-40  # relative, taken off the result: far more than doubles los
 def corrected_epsilon(
     epsilon: float, *, step: float, radius: float, precision: float, dimension: int = 2
 ) -> float:
-    """Return the largest epsilon' at which a finite-precision sampler keeps metric epsilon.
+    """Return the epsilon to draw floating-point noise with, so that metric epsilon still holds.
+
+    Rounding errors of a sampler in finite precision cost privacy; a smaller epsilon makes up for
+    them.
 
     Parameters
     ----------
     epsilon : float
-        The metric epsilon to keep, per unit of distance.
+        The metric epsilon to guarantee, per unit of distance.
     step : float
-        Distance between neighboring lattice points; records and reports are rounded to them.
+        Distance between neighboring lattice points, to which records and reports are rounded.
     radius : float
-        Largest noise that the sampler can draw. (With 53 bits to a uniform, an exponential is at
-        most 36.8.)
+        Length of the largest noise that the sampler can draw. (With uniforms of 53 bits, an
+        exponential is at most 36.8.)
     precision : float
-        Largest error of a coordinate of the report before it is rounded to the lattice, relative
-        to ``radius``, for every draw: of the noise and of the sum of record and noise (2^-52 for
-        doubles at best).
+        Largest error of a coordinate of any report before it is rounded to the lattice, divided by
+        ``radius``: that of the noise and that of adding it to the record (2^-52 for doubles at
+        best).
     dimension : int, default=2
         Number of columns.
 
     Returns
     -------
     epsilon : float
-        Draw with this one.
+        Epsilon to draw the noise with.
 
     Raises
     ------
     ParameterError
-        If the lattice is so fine, or so coarse, that no epsilon' is left.
+        If the lattice is so fine, or so coarse, that no such epsilon exists.
 
     Notes
     -----
-    A sampler whose error is larger with some probability p, as where a uniform's last bits are
-    missing in the tail, keeps epsilon but for a delta of p (1 + e^(epsilon r)) at distance r.
+    If the error of a sampler is larger with some probability p, for instance because the last bits
+    of a uniform are missing in the tail, epsilon holds except for a delta of
+    p (1 + e^(epsilon r)) at distance r.
 
     Examples
     --------

@@ -47,14 +47,14 @@ SLACK = 2.0**-39
 
 @dataclass(frozen=True, eq=False)
 class NoisyCells:
-    """The cells that pass the threshold.
+    """Cells whose noise reaches the threshold, and their noise.
 
     Parameters
     ----------
     positions : ndarray of int64, shape (m,)
-        Which cells, ascending.
+        Numbers of the cells, ascending.
     values : ndarray of int64, shape (m,)
-        Their noise, at least the threshold.
+        Noise of these cells, at least the threshold.
 
     Examples
     --------
@@ -71,27 +71,28 @@ class NoisyCells:
 def noisy_cells_above(
     cells: int, *, threshold: int, scale: float | Fraction, source: RandomSource
 ) -> NoisyCells:
-    """Draw the cells whose discrete Laplace noise reaches a threshold.
+    """Draw the empty cells of a huge grid whose discrete Laplace noise reaches a threshold.
 
-    For a grid in which some cells are occupied: give those noise of their own and release the ones
-    that reach the threshold; draw here for all cells of the grid, whose number is public, and drop
-    what falls on occupied ones.
+    The result is distributed as if noise were drawn for every cell, but only cells that reach the
+    threshold are visited. If some cells of the grid are occupied, add noise to these separately;
+    draw here for all cells, whose number is public, and drop those that turn out to be occupied.
 
     Parameters
     ----------
     cells : int
-        How many cells there are, from 0 to 2^62.
+        Number of cells, from 0 to 2^62.
     threshold : int
-        Smallest noise that is reported, from 1 to 2^61. At most 2^26 reports may be expected.
+        Smallest noise that is returned, from 1 to 2^61. The expected number of cells that reach it
+        may be at most 2^26.
     scale : float or Fraction
         Scale of the noise as in :func:`discrete_laplace`, above 0 and at most 2^50.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------
     noisy_cells_above : NoisyCells
-        Positions from 0 to ``cells`` - 1, and values.
+        Numbers of the cells, from 0 to ``cells`` - 1, and their noise.
 
     Examples
     --------

@@ -41,10 +41,10 @@ def rounded_gaussian(
     size : int or tuple of int
         Shape of the result.
     sigmas : float or ndarray
-        Standard deviation of each draw before rounding, above 0 and at most 2^50; an array
-        broadcasts to ``size``.
+        Standard deviation of each draw before rounding, above 0 and at most 2^50; an array is
+        broadcast to ``size``.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------

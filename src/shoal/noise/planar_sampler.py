@@ -36,16 +36,16 @@ STEPS = 5  # of Newton's method: from its start, the radius has all digits of a 
 def planar_laplace(
     count: int, *, scale: float | Fraction, source: RandomSource
 ) -> npt.NDArray[np.int64]:
-    """Draw planar Laplace vectors, rounded to integers.
+    """Draw vectors of planar (two-dimensional) Laplace noise, rounded to integers.
 
     Parameters
     ----------
     count : int
-        How many vectors.
+        Number of vectors.
     scale : float or Fraction
         Scale of the distribution in lattice steps, above 0 and at most 2^50.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------

@@ -25,8 +25,8 @@ __all__ = [
     "privatize",
 ]
 
-#: In what a budget is counted: epsilon of pure DP, rho of zCDP, or the square of mu of Gaussian
-#: DP.
+#: The measure in which a budget is counted: epsilon of pure DP, rho of zCDP, or the square of mu of
+#: Gaussian DP.
 PrivacyMeasure = Literal["epsilon", "rho", "mu^2"]
 
 Exact = TypeVar("Exact")
@@ -36,9 +36,9 @@ Released_co = TypeVar("Released_co", covariant=True)
 
 
 class Noise(Protocol[Exact_contra, Released_co]):
-    """A distribution of noise, and how well two tables can be told apart by its output.
+    """A noise distribution, and the privacy loss between two exact values under it.
 
-    Compared with ``==``: the same kind and the same scales.
+    Two are equal (``==``) if they are of the same kind and have the same scales.
 
     Examples
     --------
@@ -51,20 +51,20 @@ class Noise(Protocol[Exact_contra, Released_co]):
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of :meth:`privacy_loss`: epsilon, rho of zCDP, or mu^2 of GDP."""
+        """Return the measure of :meth:`privacy_loss`: epsilon, rho of zCDP, or mu^2 of GDP."""
 
     def sample(self, exact: Exact_contra, source: RandomSource) -> Released_co:
-        """Draw the noisy values of exact ones."""
+        """Draw noisy values for exact ones."""
 
     def privacy_loss(self, exact: Exact_contra, other: Exact_contra) -> float:
-        """Return the largest privacy loss between these two; infinite if it has no bound."""
+        """Return the largest privacy loss between two exact values; infinite if unbounded."""
 
 
 @runtime_checkable
 class ApproximateNoise(Noise[Exact_contra, Released_co], Protocol[Exact_contra, Released_co]):
-    """Noise whose privacy loss has its bound except with a probability.
+    """Noise whose privacy loss is bounded except with probability delta.
 
-    Its ``privacy_loss`` is infinite where that probability would be above :attr:`delta`.
+    Its ``privacy_loss`` is infinite if that probability would exceed :attr:`delta`.
 
     Examples
     --------
@@ -76,11 +76,11 @@ class ApproximateNoise(Noise[Exact_contra, Released_co], Protocol[Exact_contra, 
 
     @property
     def delta(self) -> float:
-        """Return the largest probability with which the loss may have no bound."""
+        """Return the largest probability that the privacy loss exceeds its bound."""
 
 
 class Observer(Protocol):
-    """What an audit puts beside :func:`privatize`.
+    """Interface of an audit that observes every release of :func:`privatize`.
 
     Examples
     --------
@@ -107,24 +107,24 @@ _OBSERVER: ContextVar[Observer | None] = ContextVar("observer", default=None)
 def privatize(
     exact: Exact, noise: Noise[Exact, Released], *, cost: float, source: RandomSource
 ) -> Released:
-    """Return noisy values of exact ones.
+    """Add noise to exact statistics; every release of the central model goes through this function.
 
     Parameters
     ----------
     exact : object
-        Exact values, as the noise takes them.
+        Exact values, in the form that the noise accepts.
     noise : Noise
         Distribution of the noise.
     cost : float
-        What one person's records are meant to cost here, in the noise's privacy measure. It is a
-        declaration: audits hold it against what they see, and nothing is spent by it.
+        Privacy loss of one person's records that the caller intends, in the privacy measure of the
+        noise. Audits compare it with what they measure; it is not charged to any ledger.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------
     released : object
-        What may be released.
+        The noisy values, which may be released.
 
     Raises
     ------
@@ -154,15 +154,15 @@ def privatize(
 
 @contextmanager
 def observed(observer: Observer) -> Iterator[None]:
-    """Let an observer see every release that this thread makes inside the block.
+    """Let an observer see every release of this thread within a ``with`` block.
 
-    An observer sees exact values of the records and may replace what is released: audits of made-up
-    records are what it is for. Noise must then come from a seed, so that no guarantee holds.
+    An observer sees exact values and may replace what is released: it is meant for audits with
+    synthetic records. Noise must then come from a seed, so that no guarantee holds.
 
     Parameters
     ----------
     observer : Observer
-        Who takes note.
+        The observer.
 
     Examples
     --------
@@ -187,11 +187,11 @@ _PART: ContextVar[str] = ContextVar("part", default="")
 
 @contextmanager
 def disjoint_part(part: str) -> Iterator[None]:
-    """Say that what is released inside the block is of one of several disjoint parts of a table.
+    """Declare that the releases in a ``with`` block are about one of several disjoint parts.
 
-    One record is in one of them, so that together they cost what the dearest one does (parallel
-    composition, McSherry 2009). It is a declaration: an audit adds up costs by it, and holds it
-    against what it sees of one record in the parts.
+    Each record is in only one part of the table, so all parts together cost as much as the most
+    expensive one (parallel composition, McSherry 2009). An audit adds up costs accordingly, and
+    checks the declaration against the releases.
 
     Parameters
     ----------
@@ -213,12 +213,12 @@ def disjoint_part(part: str) -> Iterator[None]:
 
 
 def current_part() -> str:
-    """Return the part of the table that releases are of now; empty for all of it.
+    """Return the part of the table that releases are currently about; empty for the whole table.
 
     Returns
     -------
     part : str
-        As named by :func:`disjoint_part`.
+        Name given to :func:`disjoint_part`.
 
     Examples
     --------

@@ -30,19 +30,21 @@ MIN_EPSILON = 2.0**-40  # below it, T has few digits left
 
 @lru_cache(maxsize=256, typed=True)
 def keep_threshold(epsilon: float, choices: int) -> int:
-    """Return T: the true answer is kept where a 64-bit word is below it.
+    """Return the integer threshold of randomized response.
+
+    The true answer is kept if a random 64-bit word is below it.
 
     Parameters
     ----------
     epsilon : float
-        Of the response, at least 2^-40.
+        Epsilon of the response, at least 2^-40.
     choices : int
-        Possible answers, at least 2.
+        Number of possible answers, at least 2.
 
     Returns
     -------
     threshold : int
-        The largest whole number with T / 2^64 at most (e^epsilon - 1) / (e^epsilon + choices - 1),
+        The largest integer T with T / 2^64 at most (e^epsilon - 1) / (e^epsilon + choices - 1),
         and below 2^64.
 
     Examples
@@ -60,17 +62,18 @@ def keep_threshold(epsilon: float, choices: int) -> int:
 
 @lru_cache(maxsize=256)
 def odds_between(epsilon: Fraction) -> tuple[Fraction, Fraction]:
-    """Enclose e^-epsilon, for whole numbers that must not depend on the rounding of doubles.
+    """Return exact lower and upper bounds of e^-epsilon, free of floating-point rounding.
 
     Parameters
     ----------
     epsilon : Fraction
-        At least 0; 1000 is taken for anything larger, which promises no less.
+        Epsilon, at least 0. Anything above 1000 is treated as 1000, which does not weaken the
+        guarantee.
 
     Returns
     -------
     low, high : Fraction
-        Below and above it, by less than one in 10^150 of it.
+        Lower and upper bound, with a relative error below 10^-150.
 
     Examples
     --------
@@ -96,23 +99,23 @@ def odds_between(epsilon: Fraction) -> tuple[Fraction, Fraction]:
 def randomized_response(
     answers: Ints, *, epsilon: float, choices: int, source: RandomSource
 ) -> Ints:
-    """Keep each answer, or draw another one uniformly from all of them.
+    """Keep each answer with a fixed probability, or replace it by a uniformly random one.
 
     Parameters
     ----------
     answers : ndarray of int64
         True answers, from 0 to ``choices`` - 1.
     epsilon : float
-        Of each response, at least 2^-40.
+        Epsilon of each response, at least 2^-40.
     choices : int
-        Possible answers, at least 2.
+        Number of possible answers, at least 2.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------
     responses : ndarray of int64
-        In the shape of the answers.
+        Responses, in the shape of the answers.
 
     Examples
     --------

@@ -26,7 +26,7 @@ Words = npt.NDArray[np.uint64]
 
 @runtime_checkable
 class RandomSource(Protocol):
-    """What a sampler needs: independent uniform 64-bit words.
+    """Base class of random sources: independent, uniform 64-bit words.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def _words(generator: np.random.Generator, count: int) -> Words:
 
 
 class SecureSource:
-    """Words from AES in counter mode, keyed from the operating system.
+    """Cryptographically secure source: AES in counter mode, keyed by the operating system.
 
     Examples
     --------
@@ -106,12 +106,12 @@ class SecureSource:
 
 
 class SeededSource:
-    """Words that a seed fixes, for tests and experiments only.
+    """Repeatable source with a seed, for tests and experiments only: it voids guarantees.
 
     Parameters
     ----------
     seed : int or bytes
-        The same seed gives the same words.
+        Seed; the same seed gives the same words.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class SeededSource:
         self._lock = threading.Lock()
 
     def words(self, count: int) -> Words:
-        """Draw ``count`` words, the next ones of the seed's stream.
+        """Draw the next ``count`` words of the stream of the seed.
 
         Parameters
         ----------
@@ -152,17 +152,17 @@ _SECURE = SecureSource()  # one for all: its threads and forks have keys of thei
 
 
 def is_seeded(random_state: RandomState) -> bool:
-    """Return whether what this ``random_state`` makes can be repeated, and so promises nothing.
+    """Return whether results of this ``random_state`` are repeatable, so that no guarantee holds.
 
     Parameters
     ----------
     random_state : None, int, numpy RandomState or Generator, or a source
-        As for :func:`as_source`, from which it takes no words.
+        As for :func:`as_source`; no random words are taken from it.
 
     Returns
     -------
     seeded : bool
-        False only for None and secure sources.
+        False for None and secure sources, True for all others.
 
     Examples
     --------
@@ -176,17 +176,18 @@ def is_seeded(random_state: RandomState) -> bool:
 
 
 def as_source(random_state: RandomState) -> RandomSource:
-    """Turn scikit-learn's ``random_state`` into a source of words.
+    """Convert scikit-learn's ``random_state`` to a random source.
 
     Parameters
     ----------
     random_state : None, int, numpy RandomState or Generator, or a source
-        None takes the operating system's entropy; everything else marks the result as seeded.
+        None uses the operating system's entropy; anything else, except a secure source, marks the
+        result as seeded.
 
     Returns
     -------
     source : RandomSource
-        A secure source for None, else a seeded one.
+        A secure source for None, a source unchanged, and a seeded source for the others.
 
     Examples
     --------

@@ -30,16 +30,16 @@ SLACK = 2.0**-40  # per unit of scale and of radius + 1 (proofs/spherical.md, le
 def spherical_laplace(
     count: int, *, scale: float | Fraction, source: RandomSource
 ) -> npt.NDArray[np.int64]:
-    """Draw three-dimensional Laplace vectors, rounded to integers.
+    """Draw vectors of three-dimensional Laplace noise, rounded to integers.
 
     Parameters
     ----------
     count : int
-        How many vectors.
+        Number of vectors.
     scale : float or Fraction
         Scale of the distribution in lattice steps, above 0 and at most 2^50.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------

@@ -37,14 +37,14 @@ MARGIN = 2.0**-40  # a scale is this much larger than computed: doubles err by f
 
 @dataclass(frozen=True, eq=False)
 class TreeShape:
-    """The leaves of a tree.
+    """The leaves of a tree of halved cells.
 
     Parameters
     ----------
     codes : ndarray of int64, shape (m,)
-        Least code of the finest cells of each leaf, ascending.
+        Smallest code of the finest cells in each leaf, ascending.
     depths : ndarray of int64, shape (m,)
-        Halvings that made it.
+        Number of halvings that led to each leaf.
 
     Examples
     --------
@@ -61,21 +61,21 @@ class TreeShape:
 
 @dataclass(frozen=True)
 class TreeShapeNoise:
-    """Split the nodes of a tree by noisy counts, and release which are leaves.
+    """Noise that decides which nodes of a tree are split (PrivTree); only the leaves are released.
 
-    The exact value is the counts of the finest cells, by their codes: bit l, from the highest of
-    ``depth`` bits, says in which half of its node of l halvings a cell lies.
+    The exact values are the counts of the finest cells, by their codes. A code has ``depth`` bits:
+    bit l, from the highest on, says in which half a cell lies after l halvings.
 
     Parameters
     ----------
     roots : int
-        Halvings that are always made: the tree begins with 2^roots nodes.
+        Number of halvings that are always made: the tree begins with 2^roots nodes.
     depth : int
-        Halvings that are made at most, 1 to 62.
+        Largest number of halvings, 1 to 62.
     scale : float
-        Scale of the discrete Laplace noise of one decision.
+        Scale of the discrete Laplace noise of each decision.
     decay : int
-        By how much a count must be larger for each further halving; at least 1.
+        How much larger a count must be for each further halving; at least 1.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class TreeShapeNoise:
     def for_budget(
         cls, epsilon: float, *, contribution: int, roots: int, depth: int, min_decay: int = 1
     ) -> "TreeShapeNoise":
-        """Return the least noise that hides one person's records at this epsilon.
+        """Return the smallest noise with which the tree shape costs at most this epsilon.
 
         The decay is ln 2 times the scale, rounded up, and at least ``min_decay``: a node without
         records is then split with a probability of at most 1/4.
@@ -124,7 +124,7 @@ class TreeShapeNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the unit of the loss: epsilon."""
+        """Return the privacy measure: epsilon."""
         return "epsilon"
 
     def sample(self, exact: SparseCounts, source: RandomSource) -> TreeShape:
@@ -152,7 +152,7 @@ class TreeShapeNoise:
     def privacy_loss(self, exact: SparseCounts, other: SparseCounts) -> float:
         """Return the largest log ratio of the probabilities of a shape, in either direction.
 
-        Infinite where a value is no integer, or a code lies outside.
+        Infinite if a value is not an integer, or a code is out of range.
         """
         for counts in (exact, other):
             if not is_whole(counts.values) or not self._inside(counts.codes):
@@ -189,21 +189,22 @@ class TreeShapeNoise:
 
 
 def tree_shape_loss(scale: float, decay: int, levels: int) -> float:
-    """Return the most that one record can change of the log probability of any shape.
+    """Return the privacy loss of a tree shape: how much one record changes its log probability.
 
     Parameters
     ----------
     scale : float
-        Scale of the noise of one decision.
+        Scale of the noise of each decision.
     decay : int
-        By how much a count must be larger for each further halving.
+        How much larger a count must be for each further halving.
     levels : int
-        Levels of nodes that may be split.
+        Number of levels of nodes that may be split.
 
     Returns
     -------
     loss : float
-        The sum over the nodes of the worst path.
+        Largest change of the log probability of any shape: the sum over the nodes of the worst
+        path.
 
     Examples
     --------

@@ -36,7 +36,10 @@ def two_level(
     rest: int | Fraction,
     source: RandomSource,
 ) -> npt.NDArray[np.bool_]:
-    """Choose which draws come from the high set.
+    """Choose which reports of a two-level mechanism are drawn from its high set.
+
+    Such a mechanism (Piecewise, Square Wave, Duchi) gives all values in a set around the record,
+    the high set, e^epsilon times the probability of the others.
 
     Parameters
     ----------
@@ -45,9 +48,9 @@ def two_level(
     epsilon : float or Fraction
         Logarithm of the ratio between the two levels, at least 0.
     rest : int or Fraction
-        Values outside the high set for each one inside, from 0 to 2^62.
+        Number of values outside the high set for each one inside, from 0 to 2^62.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------

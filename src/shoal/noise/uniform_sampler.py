@@ -28,9 +28,9 @@ def uniform_integers(
     size : int or tuple of int
         Shape of the result.
     below : int
-        How many values there are, from 1 to 2^62.
+        Number of possible values, from 1 to 2^62.
     source : RandomSource
-        Where random words come from.
+        Source of the random numbers.
 
     Returns
     -------

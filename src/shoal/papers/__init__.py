@@ -1,10 +1,10 @@
-"""The sources as published: for tables and audits, never for private records.
+"""Methods of three papers as published, without any guarantee: never use them on private records.
 
-Each folder holds one source: its methods as the author wrote them, flaws included, the experiments
-that reproduce its figures, its claims and the page that shows them. Every published method is
-labeled "as published, no guarantee": a fitted object has ``guarantee_.notion == "none"`` and says
-why. What the folders share is here: claims and verdicts, measurements, studies and how they are
-run.
+Each subpackage holds one paper or thesis (*the source*): its methods as the authors wrote them,
+flaws included, the experiments that reproduce its figures, its claims, and a report. Every
+published method is labeled "as published, no guarantee": a fitted object has
+``guarantee_.notion == "none"`` and says why. Claims, verdicts, measurements, and studies with the
+code that runs them are shared by all, and are in this package.
 """
 
 from shoal.papers.claims import Claim, Verdict

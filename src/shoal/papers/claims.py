@@ -40,14 +40,14 @@ OUTCOMES: dict[Outcome, str] = {
 
 @dataclass(frozen=True)
 class Claim:
-    """What a source says of its experiments.
+    """A statement that a source makes about its experiments.
 
     Parameters
     ----------
     name : str
-        What the source calls it, such as ``"H1"``.
+        Name of the claim in the source, such as ``"H1"``.
     text : str
-        What the source says, in our words.
+        The claim, in our words.
 
     Examples
     --------
@@ -61,16 +61,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim when its experiment was run again; prints as one line.
+    """The outcome of a claim after its experiment was run again; prints as one line.
 
     Parameters
     ----------
     claim : Claim
         The claim.
     outcome : str
-        One of ``OUTCOMES``, see ``decide_outcome``.
+        The outcome, one of ``OUTCOMES``, see ``decide_outcome``.
     evidence : str
-        The numbers behind it, with intervals, as published and corrected.
+        The numbers behind it, with intervals, for the published and the corrected method.
 
     Examples
     --------

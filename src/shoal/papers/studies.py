@@ -23,7 +23,7 @@ from shoal.papers.measurements import Measurement, Measurements
 
 __all__ = ["STUDIES", "Experiment", "Reproduction", "Study", "load_study", "run_study"]
 
-#: Where each study is. A study is loaded when it is asked for, with what it needs.
+#: Location of each study by name; :func:`load_study` imports it when it is needed.
 STUDIES = {
     "kd-laplace": "shoal.papers.kd_laplace.study:KdLaplaceStudy",
     "kccm": "shoal.papers.kccm.study:KccmStudy",
@@ -33,16 +33,17 @@ STUDIES = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of a study; it has a store of its own.
+    """One experiment of a study, with a file for its records.
 
     Parameters
     ----------
     name : str
         Name of the experiment and of its file of records.
     spec : ExperimentSpec
-        What is run.
+        The trials to run.
     work : callable
-        From a trial to its measurements. Processes get copies of it, so it must pickle.
+        Function that runs a trial and returns its measurements. It must be picklable, since
+        processes get copies of it.
 
     Examples
     --------
@@ -61,7 +62,7 @@ class Experiment:
 
 
 class Study(ABC):
-    """What it takes to run the experiments of one source again.
+    """Protocol of studies: the experiments of one source, its claims, and its report.
 
     Examples
     --------
@@ -89,61 +90,61 @@ class Study(ABC):
         Parameters
         ----------
         full : bool
-            As large as the source's own, or small enough for a first look.
+            True for the size of the source's experiments, False for a quick look.
         seed : int
-            Seed of everything.
+            Seed of all experiments.
 
         Returns
         -------
         experiments : tuple of Experiment
-            In the order in which they are run.
+            The experiments, in the order in which they are run.
 
         Raises
         ------
         DataError
-            If a file that they need is not there.
+            If a file that they need does not exist.
         """
 
     @abstractmethod
     def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
-        """Judge every claim of the source.
+        """Return a verdict on every claim of the source.
 
         Parameters
         ----------
         measurements : mapping of str to sequence of mapping
-            Of all experiments.
+            Measurements of all experiments, by name.
 
         Returns
         -------
         verdicts : tuple of Verdict
-            In the order of the source.
+            The verdicts, in the order of the source.
         """
 
     @abstractmethod
     def render(self, report: Report, measurements: Measurements) -> None:
-        """Put the figures and tables into the report.
+        """Add the figures and tables to the report.
 
         Parameters
         ----------
         report : Report
             The report.
         measurements : mapping of str to sequence of mapping
-            Of all experiments.
+            Measurements of all experiments, by name.
         """
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came out of a study.
+    """The results of a study: report, verdicts and measurements.
 
     Parameters
     ----------
     report : Path
         One HTML file with all figures.
     verdicts : tuple of Verdict
-        One for each claim of the source.
+        One verdict for each claim of the source.
     measurements : mapping of str to sequence of mapping
-        By experiment.
+        Measurements of each experiment, by name.
 
     Examples
     --------
@@ -159,29 +160,29 @@ class Reproduction:
 
     @property
     def summary(self) -> str:
-        """One sentence: how many claims had which outcome."""
+        """How many claims had which outcome, as a sentence."""
         outcomes = [verdict.outcome for verdict in self.verdicts]
         counts = ", ".join(f"{outcomes.count(one)} {one}" for one in OUTCOMES)
         return f"Of {len(outcomes)} claims: {counts}."
 
 
 def load_study(name: str) -> Study:
-    """Return the study of a source.
+    """Return the study of a source by name.
 
     Parameters
     ----------
     name : str
-        One of ``STUDIES``.
+        Name of the study, a key of ``STUDIES``.
 
     Returns
     -------
     study : Study
-        Ready to be run.
+        The study, ready to run.
 
     Raises
     ------
     ParameterError
-        If there is none of that name.
+        If there is no study of this name.
 
     Examples
     --------
@@ -204,32 +205,32 @@ def run_study(
     n_jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Run all experiments of a study and write its report; a stopped run is continued.
+    """Run all experiments of a study and write its report; continue an earlier run if it stopped.
 
     Parameters
     ----------
     study : Study
-        What to run.
+        The study to run.
     folder : Path
-        Where records, figures and report go; made if it is not there.
+        Folder for records, figures and report; created if missing.
     full : bool, default=False
-        As large as the source's own experiments.
+        True for the size of the source's experiments, False for a quick look.
     seed : int, default=0
-        Seed of everything.
+        Seed of all experiments.
     n_jobs : int, default=1
         Number of processes; -1 takes one for each core. Measurements do not depend on it.
     progress : callable, default=None
-        Called as ``progress(done, total)``, in trials of all experiments.
+        Called as ``progress(done, total)``, counting the trials of all experiments.
 
     Returns
     -------
     reproduction : Reproduction
-        Report, verdicts and measurements.
+        The report, the verdicts and the measurements.
 
     Raises
     ------
     DataError
-        If a file that the study needs is not there.
+        If a file that the study needs does not exist.
     MissingPackageError
         If a package that the study or its report needs is not installed.
     ParameterError

@@ -1,10 +1,11 @@
-"""Promises, what is spent on them, and what leaves the curator.
+"""Privacy guarantees, the accounting of budgets, and releases.
 
-* :class:`Guarantee` says what is promised, in numbers and in a sentence.
-* The events say what was done to the records; :func:`cost` and :func:`compose` price them.
-* :func:`amplify` says what a shuffler adds to a local promise.
-* :class:`Ledger` keeps a limit over everything that touches the same records.
-* :class:`Release` is what leaves the curator.
+* :class:`Guarantee` states what is guaranteed, in numbers and in a sentence.
+* Events describe what was done to the records; :func:`cost` and :func:`compose` compute what they
+  cost together.
+* :func:`amplify` returns the guarantee that local reports have once they are shuffled.
+* :class:`Ledger` enforces a limit on everything that is spent on the same records.
+* :class:`Release` holds what leaves the curator, with its guarantee.
 
 Nothing here reads a record.
 """

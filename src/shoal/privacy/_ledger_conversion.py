@@ -30,39 +30,39 @@ def convert_ledger(
     metric_unit: str = "",
     table: str = "",
 ) -> Ledger:
-    r"""Write the entries of a ledger of format 1 into a new ledger.
+    r"""Convert a ledger file of format 1 to the current format.
 
     Parameters
     ----------
     old : str or path-like
-        A ledger of format 1; it is left as it is.
+        File of a ledger of format 1; it is not changed.
     new : str or path-like
-        Where the new ledger goes; there must be no file yet.
+        File of the new ledger; it must not exist yet.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
-        Whom every old entry protects, which format 1 did not say: records, unless all the fits
-        were given user ids.
+        What every old entry protects, which format 1 did not record: single records, unless all
+        fits were given user ids.
     metric_unit : str, default=""
-        Unit of metric entries that have none, and of the limit.
+        Unit of distance of metric entries that have none, and of the metric limit.
     table : str, default=""
         Name of the records.
 
     Returns
     -------
     ledger : Ledger
-        With the limits of the old one for ``privacy_unit``, and its entries.
+        The new ledger, with the entries and the limits of the old one, for ``privacy_unit``.
 
     Raises
     ------
     LedgerFileError
-        If the old file is no ledger of format 1, is damaged, or the new file exists.
+        If the old file is not a ledger of format 1 or is damaged, or the new file exists.
     ParameterError
         If metric spends are allowed and ``metric_unit`` is missing.
 
     Notes
     -----
-    Format 1 did not say which noise came from a seed either, and the new ledger takes it that none
-    did. From now on the new ledger alone counts: what is spent on the old one, or on a second
-    conversion of it, is missing there.
+    Format 1 did not record which noise came from a seed either; the new ledger assumes that none
+    did. Use only the new ledger from now on: it does not know what is spent on the old one, or on a
+    second conversion of it.
 
     Examples
     --------

@@ -45,23 +45,24 @@ _LEAST = 2.0**-1000
 
 @dataclass(frozen=True)
 class Cost:
-    """The price of an event: (epsilon, delta)-private, delta-approximately rho-zCDP, and mu-GDP.
+    """The cost of an event as (epsilon, delta), as rho of zCDP and as mu of GDP.
 
-    All statements hold, the first two with the same delta. ``epsilon`` is infinite for Gaussian
-    noise, which is priced by the others. Hence the Rényi divergence of order a is at most
+    All three statements hold: the event is (epsilon, delta)-differentially private,
+    delta-approximately rho-zCDP (with the same delta), and mu-GDP. ``epsilon`` is infinite for
+    Gaussian noise, whose cost is in the others. Hence the Rényi divergence of order a is at most
     ``min(epsilon, a * rho)``.
 
     Parameters
     ----------
     epsilon : float
-        What basic composition adds.
+        The epsilon, which adds up under basic composition.
     rho : float
-        What concentrated composition adds.
+        The parameter of zero-concentrated differential privacy (zCDP), which adds up too.
     delta : float
         The sum of the deltas of :class:`~shoal.privacy.events.ApproximateEvent`.
     mu_squared : float
-        What Gaussian differential privacy adds; infinite where no mu is known, as for zCDP,
-        discrete Gaussian noise and events with a delta.
+        The square of the parameter of Gaussian differential privacy (GDP), which adds up too;
+        infinite if no mu is known: for zCDP, discrete Gaussian noise and events with a delta.
 
     Examples
     --------
@@ -76,26 +77,27 @@ class Cost:
 
 
 def cost(event: Event, *, records: int = 1) -> Cost:
-    """Return the price of an event.
+    """Return the cost of an event, in every unit that adds up.
 
     Parameters
     ----------
     event : Event
-        Any event but metric ones.
+        Any event but a metric one.
     records : int, default=1
-        How many records change together: 2 turns an add/remove price into one for substitution.
+        Number of records that change together: 2 turns an add/remove cost into one for
+        substitution.
 
     Returns
     -------
     cost : Cost
-        The four accounts.
+        The epsilon, rho, delta and mu^2 of the event.
 
     Raises
     ------
     UnknownEventError
-        If the event's class is not one of shoal's.
+        If the event is not of a class of this package.
     GuaranteeError
-        If a metric event is in it: its epsilon has a unit.
+        If it is, or contains, a metric event, whose epsilon is per unit of distance.
 
     Examples
     --------

@@ -34,31 +34,32 @@ def compose(
     adjacency: Adjacency = Adjacency.ADD_REMOVE,
     notion: Notion = "central",
 ) -> Guarantee:
-    """Return the promise of all events together, never looser than adding their epsilons.
+    """Return the guarantee of all events together, at least as strong as adding their epsilons.
 
     Parameters
     ----------
     events : iterable of Event
-        A schedule fixed in advance: which events, how often, with which noise. Their results may
-        steer what is computed, but not the schedule.
+        All events of a schedule that was fixed in advance: which events, how often, with which
+        noise. Earlier results may influence what is computed next, but not the schedule; if they
+        do, use a :class:`Ledger`.
     delta : float, default=0.0
-        The delta of the promise. At 0 the pure epsilons add up.
+        The delta of the guarantee. At 0 the pure epsilons add up.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which neighbors the events' sensitivities are about.
+        Which tables count as neighbors in the events' sensitivities.
     notion : {"central", "local", "metric", "shuffled"}, default="central"
-        Which kind of promise; metric events always give ``"metric"``, and shuffled events, which
-        are about substitution, ``"shuffled"``.
+        The notion of the guarantee. Metric events always give ``"metric"``, and shuffled events,
+        which are about substitution, ``"shuffled"``.
 
     Returns
     -------
     guarantee : Guarantee
-        With ``delta`` below the one asked for where a smaller one does as well: a pure total keeps
-        delta = 0.
+        The guarantee. Its ``delta`` is below the one asked for if a smaller one gives the same
+        epsilon: a pure total keeps delta = 0.
 
     Raises
     ------
     GuaranteeError
-        If the events have no promise of this kind, with the way out.
+        If the events have no guarantee of this kind; the message says what to do.
 
     Examples
     --------
@@ -155,29 +156,29 @@ def scale_to_fit(
     *,
     tolerance: float = 1e-4,
 ) -> float:
-    """Return the smallest noise multiplier whose schedule keeps within (epsilon, delta).
+    """Return the smallest noise multiplier with which a schedule stays within (epsilon, delta).
 
     Parameters
     ----------
     schedule : callable
-        Maps a multiplier > 0 to events; more must mean more noise.
+        Function from a multiplier > 0 to events; a larger multiplier must mean more noise.
     epsilon : float
-        The epsilon to keep within, > 0.
+        Upper limit on epsilon, > 0.
     delta : float, default=0.0
-        The delta to keep within, in [0, 1).
+        Upper limit on delta, in [0, 1).
     tolerance : float, default=1e-4
-        How far above the smallest multiplier the answer may be, as a fraction.
+        How far above the smallest multiplier the result may be, as a fraction of it.
 
     Returns
     -------
     multiplier : float
-        ``compose(schedule(multiplier), delta=delta).epsilon <= epsilon``, as checked. Calls cost up
-        to a few seconds for long mixed schedules: keep the answer.
+        A multiplier for which ``compose(schedule(multiplier), delta=delta).epsilon <= epsilon`` was
+        checked. For long mixed schedules this takes up to a few seconds: keep the result.
 
     Raises
     ------
     GuaranteeError
-        If no multiplier up to 2^40 is enough.
+        If even a multiplier of 2^40 is too small.
 
     Examples
     --------

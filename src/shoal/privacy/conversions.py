@@ -27,9 +27,9 @@ __all__ = [
 
 
 def pure_to_zcdp(epsilon: float) -> float:
-    """Return the smallest rho such that every epsilon-private step is rho-zCDP.
+    """Return the smallest rho such that every epsilon-DP mechanism is rho-zCDP.
 
-    It is ``epsilon * tanh(epsilon / 2)``, which randomized response reaches; the better known
+    It is ``epsilon * tanh(epsilon / 2)``, attained by randomized response; the better known
     ``epsilon^2 / 2`` is larger.
 
     Parameters
@@ -54,7 +54,7 @@ def pure_to_zcdp(epsilon: float) -> float:
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
     """Return the epsilon that rho-zCDP implies at this delta.
 
-    The minimum over the order alpha of Canonne, Kamath and Steinke (2020), never
+    It is the bound of Canonne, Kamath and Steinke (2020), minimized over their order alpha; never
     above ``rho + 2 sqrt(rho ln(1/delta))``.
 
     Parameters
@@ -62,12 +62,12 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
     rho : float
         The zCDP parameter, >= 0.
     delta : float
-        In (0, 1).
+        The delta of the guarantee, in (0, 1).
 
     Returns
     -------
     epsilon : float
-        The promise is (epsilon, delta).
+        The epsilon of the (epsilon, delta) guarantee.
 
     Examples
     --------
@@ -109,14 +109,14 @@ def epsilon_to_zcdp(epsilon: float, delta: float) -> float:
     Parameters
     ----------
     epsilon : float
-        The epsilon allowed, > 0.
+        Upper limit on epsilon, > 0.
     delta : float
-        In (0, 1).
+        The delta of the guarantee, in (0, 1).
 
     Returns
     -------
     rho : float
-        The zCDP budget.
+        The zCDP parameter.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def epsilon_to_zcdp(epsilon: float, delta: float) -> float:
 
 
 def metric_to_local(epsilon: float, diameter: float) -> float:
-    """Return the local epsilon of a metric promise over a domain of this diameter.
+    """Return the local epsilon of a metric guarantee over a domain of this diameter.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def metric_to_local(epsilon: float, diameter: float) -> float:
     Returns
     -------
     epsilon : float
-        ``epsilon * diameter``: no two records are easier to tell apart than that.
+        ``epsilon * diameter``, which covers the two records furthest apart.
 
     Examples
     --------

@@ -50,23 +50,23 @@ class DistanceUnit(NamedTuple):
 
 
 def parse_unit(unit: str) -> DistanceUnit:
-    """Return the kind and the scale of a unit of distance.
+    """Parse a unit of distance into its kind (such as length) and its scale.
 
     Parameters
     ----------
     unit : str
-        A name, or a number, a blank and a name. ``""`` is a unit that nobody named, which can be
-        compared with nothing.
+        A name, or a number, a space and a name, such as ``"km"`` or ``"80 m"``. ``""`` is an
+        unnamed unit, which cannot be compared with any other.
 
     Returns
     -------
     parsed : DistanceUnit
-        Units of the same kind convert into each other.
+        The kind and the scale; units of the same kind can be converted into each other.
 
     Raises
     ------
     ParameterError
-        If the text is no such thing.
+        If the text is not a unit.
 
     Examples
     --------
@@ -87,24 +87,24 @@ def parse_unit(unit: str) -> DistanceUnit:
 
 
 def convert_epsilon(epsilon: Fraction, unit: str, wanted: str) -> Fraction:
-    """Return a metric epsilon per another unit.
+    """Convert a metric epsilon from one unit of distance to another.
 
     Parameters
     ----------
     epsilon : Fraction
-        Per ``unit``.
+        Metric epsilon per ``unit``.
     unit, wanted : str
-        Units of one kind.
+        The unit it is per, and the unit to convert to; both of one kind.
 
     Returns
     -------
     epsilon : Fraction
-        Per ``wanted``.
+        The same metric epsilon, per ``wanted``.
 
     Raises
     ------
     GuaranteeError
-        If the units cannot be compared, or one has no name.
+        If the units are of different kinds, or one has no name.
 
     Examples
     --------

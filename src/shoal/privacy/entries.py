@@ -23,17 +23,17 @@ _NOTIONS = ("central", "local", "metric", "shuffled")
 
 @dataclass(frozen=True)
 class Receipt:
-    """Where a ledger stood after a spend; every release carries it.
+    """The position of a ledger after a spend; every release that was charged carries one.
 
-    A ledger that was rolled back to an earlier state no longer has the entry of that number with
-    that hash.
+    It shows when a ledger was rolled back to an earlier state: such a ledger no longer has the
+    entry with this number and hash.
 
     Parameters
     ----------
     count : int
-        Number of entries.
+        Number of entries after the spend.
     hash : str
-        Hash of the last line, 64 hexadecimal digits.
+        Hash of the last line of the ledger, 64 hexadecimal digits.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Receipt:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild a receipt from :meth:`to_dict`, strictly."""
+        """Rebuild a receipt from :meth:`to_dict`; missing and unknown fields are refused."""
         if not isinstance(plain, Mapping) or set(plain) != {"count", "hash"}:
             raise ParameterError("a receipt must have the fields count and hash")
         return cls(plain["count"], plain["hash"])
@@ -69,34 +69,34 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Entry:
-    """One recorded spend.
+    """One spend, as a ledger records it.
 
     Parameters
     ----------
     time : str
-        When, in UTC and ISO 8601.
+        Time of the spend, in UTC and ISO 8601.
     event : Event
-        What was done.
+        What was done to the records.
     purpose : str
-        What for.
+        What it was spent on, in words.
     adjacency : Adjacency
-        Which neighbors the event's sensitivities are about.
+        Which tables count as neighbors in the event's sensitivities.
     notion : {"central", "local", "metric", "shuffled"}
-        The kind of promise it was spent on.
+        The notion of the guarantee.
     privacy_unit : PrivacyUnit
-        Whom the promise protects.
+        What the guarantee protects: records or users.
     seeded : bool
-        Whether the noise came from a seed, so that nothing is promised.
+        Whether the noise came from a seed, so that there is no guarantee.
     who : str
-        Who spent.
+        Name of the person or account that spent.
     table : str
         The name that the curator gave to the records; never anything computed from them.
     columns : tuple of str
-        The columns that were used, where they have names.
+        The columns that were used, if they have names.
     output : str
         Where the release went.
     receipt : Receipt or None
-        The ledger's count and hash with this entry; not part of the entry's own content.
+        The ledger's count and hash after this entry; not part of the entry's own content.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Entry:
 
     @property
     def price(self) -> str:
-        """What was spent, for readers: such as ``"epsilon 0.5"``."""
+        """What was spent, as text such as ``"epsilon 0.5"``."""
         metric = metric_cost(self.event)
         if metric is not None:
             return f"epsilon {readable_epsilon(metric[1])} per {metric[0] or 'unit of distance'}"
@@ -157,7 +157,7 @@ class Entry:
 
     @staticmethod
     def now() -> str:
-        """Return the time of a spend that happens now."""
+        """Return the current time in the format of ``time``."""
         return datetime.now(UTC).isoformat(timespec="microseconds")
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,7 +173,7 @@ class Entry:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], receipt: Receipt | None = None) -> Self:
-        """Rebuild an entry from :meth:`to_dict`, strictly."""
+        """Rebuild an entry from :meth:`to_dict`; missing and unknown fields are refused."""
         if set(plain) != set(_fields()):
             raise ParameterError(f"an entry must have the fields {_fields()}, got {sorted(plain)}")
         if not isinstance(plain["columns"], list):
@@ -196,28 +196,28 @@ def _fields() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The limits of a :class:`shoal.privacy.Ledger`, checked.
+    """The limits of a :class:`shoal.privacy.Ledger`, validated.
 
     Parameters
     ----------
     epsilon : float
-        Limit on the total, > 0.
+        Limit on the total epsilon, > 0.
     delta : float, default=0.0
-        Limit on the total, in [0, 1).
+        Limit on the total delta, in [0, 1).
     metric_epsilon : float, optional
-        Limit per unit of distance on metric spends, > 0.
+        Limit on metric spends, per unit of distance, > 0.
     metric_unit : str, default=""
-        That unit, such as ``"km"``; it comes with ``metric_epsilon``.
+        The unit of distance of ``metric_epsilon``, such as ``"km"``; required with it.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which neighbors the limits are about.
+        Which tables count as neighbors.
     approximate_delta : float, optional
-        The part of delta that is for events with a delta of their own, in [0, delta].
+        The part of delta reserved for events that have a delta themselves, in [0, delta].
     gdp_delta : float, optional
         The part of delta that pays for adding up squares of mu, in [0, delta].
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
-        Whom the limits protect.
+        What the limits protect: records or users.
     table : str, default=""
-        Name of the records that the limits are for.
+        Name of the table that the limits are for.
 
     Examples
     --------
@@ -276,7 +276,7 @@ class Limits:
     def differences(self, other: Self, *, ignore_defaults: bool) -> list[str]:
         """Return the names of limits that differ from ``other``'s.
 
-        With ``ignore_defaults``, only what was set here is compared.
+        With ``ignore_defaults``, only limits that were set here are compared.
         """
         default = Limits(epsilon=self.epsilon)
         return [
@@ -294,7 +294,7 @@ class Limits:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild limits from :meth:`to_dict`, strictly."""
+        """Rebuild limits from :meth:`to_dict`; missing and unknown fields are refused."""
         expected = {field.name for field in fields(cls)}
         if set(plain) != expected:
             raise ParameterError(f"limits must have the fields {sorted(expected)}")

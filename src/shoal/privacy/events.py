@@ -39,12 +39,12 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One access to private records; use its subclasses.
+    """One access to private records; the base class of all events.
 
     Parameters
     ----------
     purpose : str, default=""
-        What it is spent on, in a few words, for the ledger's table.
+        What the budget is spent on, in a few words, for the ledger.
 
     Examples
     --------
@@ -64,14 +64,14 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianEvent(Event):
-    """Independent normal noise on each entry, of any number of entries.
+    """Independent Gaussian noise on every entry of a vector.
 
     Parameters
     ----------
     sigma : float
         Standard deviation of the noise.
     sensitivity : float
-        How far one record moves the noiseless value, in L2.
+        L2 distance by which one record can move the noiseless vector.
 
     Examples
     --------
@@ -85,16 +85,16 @@ class GaussianEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class DiscreteGaussianEvent(Event):
-    """Independent noise P(z) ~ exp(-z^2/(2 sigma^2)) on integers.
+    """Independent discrete Gaussian noise: integers with P(z) ~ exp(-z^2/(2 sigma^2)).
 
     Parameters
     ----------
     sigma : float
         Parameter of the noise, in steps of the lattice.
     sensitivity : float
-        How far one record moves the noiseless value, in L2 and in steps of the lattice.
+        L2 distance by which one record can move the noiseless vector, in steps of the lattice.
     dimension : int, default=1
-        Number of entries. A single entry has a tighter account than a vector.
+        Number of entries. The bound for a single entry is tighter than that for a vector.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class DiscreteGaussianEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
-    """Any step that is epsilon-differentially private.
+    """Any access that is epsilon-differentially private.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class PureEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ZCDPEvent(Event):
-    """Any steps that are together rho-zero-concentrated differentially private.
+    """Any accesses that are together rho-zero-concentrated differentially private (zCDP).
 
     Parameters
     ----------
@@ -145,12 +145,12 @@ class ZCDPEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class GDPEvent(Event):
-    """Any steps that are together mu-Gaussian differentially private.
+    """Any accesses that are together mu-Gaussian differentially private (GDP).
 
     Parameters
     ----------
     mu : float
-        The GDP parameter; squares of it add up.
+        The GDP parameter; the squares of several mu add up.
 
     Examples
     --------
@@ -163,14 +163,14 @@ class GDPEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximateEvent(Event):
-    """Any step that is (epsilon, delta)-differentially private.
+    """Any access that is (epsilon, delta)-differentially private.
 
     Parameters
     ----------
     epsilon : float
         The epsilon.
     delta : float
-        The delta, > 0; without one it is a :class:`PureEvent`.
+        The delta, > 0; for delta = 0 use :class:`PureEvent`.
 
     Examples
     --------
@@ -184,15 +184,15 @@ class ApproximateEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricEvent(Event):
-    """A step with metric privacy.
+    """An access with metric privacy, whose epsilon is per unit of distance.
 
     Parameters
     ----------
     epsilon : float
         Epsilon per unit of Euclidean distance.
     unit : str
-        Name of the unit, such as ``"km"`` or ``"80 m"``; units that cannot be compared do not add
-        up.
+        Name of the unit, such as ``"km"`` or ``"80 m"``; epsilons per different kinds of units
+        cannot be added.
 
     Examples
     --------
@@ -206,21 +206,21 @@ class MetricEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledEvent(Event):
-    """A report that reaches the analyst in a shuffled batch: instead of its local event, once.
+    """A report that reaches the analyst in a shuffled batch; replaces the report's local event.
 
-    It holds what both observers learn: the analyst (epsilon, delta), and whoever sees reports
-    before they are shuffled the local epsilon.
+    It holds the privacy loss toward both observers: (epsilon, delta) toward the analyst, and the
+    local epsilon toward anyone who sees reports before they are shuffled.
 
     Parameters
     ----------
     epsilon : float
-        The epsilon of the shuffled batch, as :func:`amplify` gives it.
+        The epsilon of the shuffled batch, as :func:`amplify` returns it.
     delta : float
         The delta of the shuffled batch; 0 where shuffling gains nothing.
     local_epsilon : float
         The local epsilon of the report, at least ``epsilon``.
     n : int
-        Number of honest and independent reports that the batch has at least.
+        Smallest number of honest, independent reports in the batch.
 
     Examples
     --------
@@ -247,24 +247,24 @@ class ShuffledEvent(Event):
 
     @classmethod
     def of(cls, guarantee: Guarantee, *, purpose: str = "") -> Self:
-        """Return the event of a shuffled promise.
+        """Return the event of a shuffled guarantee.
 
         Parameters
         ----------
         guarantee : Guarantee
-            Of notion ``"shuffled"``, for records.
+            A guarantee of notion ``"shuffled"``, for records.
         purpose : str, default=""
-            What it is spent on.
+            What the budget is spent on.
 
         Returns
         -------
         event : ShuffledEvent
-            With the numbers of the promise.
+            The event, with the numbers of the guarantee.
 
         Raises
         ------
         GuaranteeError
-            If the promise is of another notion, or of seeded reports.
+            If the guarantee is of another notion, or of seeded reports.
         """
         if guarantee.local_epsilon is None or guarantee.n_reports is None:
             raise GuaranteeError(
@@ -287,12 +287,12 @@ class ShuffledEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Composed(Event):
-    """Steps on the same records, one after the other: all of them count.
+    """Several accesses to the same records; the costs of all of them count.
 
     Parameters
     ----------
     events : sequence of Event
-        The steps.
+        The events.
 
     Examples
     --------
@@ -306,14 +306,14 @@ class Composed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Repeated(Event):
-    """The same step several times on the same records.
+    """The same access to the same records, repeated.
 
     Parameters
     ----------
     event : Event
-        The step.
+        The event that is repeated.
     times : int
-        How often.
+        Number of repetitions.
 
     Examples
     --------

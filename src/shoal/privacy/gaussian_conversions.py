@@ -24,21 +24,21 @@ _SAFETY = 1e-11  # relative, of delta: what all other rounding amounts to, and m
 
 
 def gdp_to_delta(mu: float, epsilon: float) -> float:
-    """Return the delta of the (epsilon, delta) promise that mu-GDP implies at this epsilon.
+    """Return the delta of the (epsilon, delta) guarantee that mu-GDP implies at this epsilon.
 
-    It is Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), which Gaussian noise reaches.
+    It is Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), attained by Gaussian noise.
 
     Parameters
     ----------
     mu : float
         The GDP parameter, >= 0.
     epsilon : float
-        At least 0.
+        The epsilon of the guarantee, >= 0.
 
     Returns
     -------
     delta : float
-        The smallest that is promised, rounded up.
+        The smallest delta that is guaranteed, rounded up.
 
     Examples
     --------
@@ -54,19 +54,19 @@ def gdp_to_delta(mu: float, epsilon: float) -> float:
 
 
 def gdp_to_epsilon(mu: float, delta: float) -> float:
-    """Return the epsilon of the (epsilon, delta) promise that mu-GDP implies at this delta.
+    """Return the epsilon of the (epsilon, delta) guarantee that mu-GDP implies at this delta.
 
     Parameters
     ----------
     mu : float
         The GDP parameter, >= 0.
     delta : float
-        In (0, 1).
+        The delta of the guarantee, in (0, 1).
 
     Returns
     -------
     epsilon : float
-        The smallest that is promised, rounded up; infinite if it is beyond doubles.
+        The smallest epsilon that is guaranteed, rounded up; infinite if too large for a float.
 
     Examples
     --------
@@ -93,19 +93,20 @@ def _gdp_to_epsilon(mu: float, delta: float) -> float:
 
 
 def epsilon_to_gdp(epsilon: float, delta: float) -> float:
-    """Return the largest mu whose promise at this delta is at most epsilon.
+    """Return the largest mu such that mu-GDP implies (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
     epsilon : float
-        The epsilon allowed, > 0.
+        Upper limit on epsilon, > 0.
     delta : float
-        In (0, 1).
+        The delta of the guarantee, in (0, 1).
 
     Returns
     -------
     mu : float
-        The GDP budget, rounded down. Noise of standard deviation s / mu hides an L2 sensitivity s.
+        The GDP parameter, rounded down. Gaussian noise of standard deviation s / mu on values of L2
+        sensitivity s is mu-GDP.
 
     Examples
     --------
@@ -127,9 +128,9 @@ def _epsilon_to_gdp(epsilon: float, delta: float) -> float:
 
 
 def pure_to_gdp(epsilon: float) -> float:
-    """Return the smallest mu such that every epsilon-private step is mu-GDP.
+    """Return the smallest mu such that every epsilon-DP mechanism is mu-GDP.
 
-    It is 2 Phi^-1(e^epsilon / (1 + e^epsilon)), which randomized response reaches.
+    It is 2 Phi^-1(e^epsilon / (1 + e^epsilon)), attained by randomized response.
 
     Parameters
     ----------

@@ -26,41 +26,44 @@ _BATCH = ("local_epsilon", "n_reports")  # fields of a shuffled promise
 
 @dataclass(frozen=True)
 class Guarantee:
-    """A privacy promise; prints as one plain sentence.
+    """A privacy guarantee with all its parameters; prints as one plain sentence.
 
-    It covers the table that ``fit`` was given (or the record that a mechanism was given), and not
-    what was computed from the records before: :func:`shoal.audit.check_pipeline`.
+    It covers what was done to the table passed to ``fit`` (or to the record passed to a mechanism),
+    but not what was computed from the records before: see :func:`shoal.audit.check_pipeline`.
 
     Parameters
     ----------
     notion : {"central", "local", "metric", "shuffled", "none"}
-        Who is protected from whom. ``"central"``: the readers of a release, from records that a
-        curator holds. ``"local"``: everybody, from one record whose participation is public.
-        ``"metric"``: the same, weaker the further apart two records are. ``"shuffled"``: whoever
-        sees a batch of reports after a shuffler (:func:`amplify`). ``"none"``: no promise.
+        Who is protected from whom. ``"central"``: records that a trusted curator holds, from the
+        readers of a release. ``"local"``: the value of one record, from everybody else; that the
+        person takes part is public. ``"metric"``: as local, but the further apart two records are,
+        the weaker (geo-indistinguishability). ``"shuffled"``: one record, from those who see a
+        batch of reports after a shuffler (:func:`amplify`). ``"none"``: no guarantee.
     epsilon : float
-        The privacy loss, >= 0; per unit of distance for ``"metric"``; ignored for ``"none"``.
+        Bound on the privacy loss, >= 0; per unit of distance for ``"metric"``; ignored for
+        ``"none"``.
     delta : float, default=0.0
-        In [0, 1); 0 is a pure promise.
+        The delta of approximate differential privacy, in [0, 1); 0 is a pure guarantee.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which tables count as neighbors. A local promise holds for any two values of a record,
-        whatever is written here; a shuffled one is about substitution.
+        Which tables count as neighbors. A local guarantee holds for any two values of a record,
+        whatever is given here; a shuffled one is about substitution.
     unit : str, default=""
-        Unit of distance of a metric promise, such as ``"km"`` or ``"80 m"``.
+        Unit of distance of a metric guarantee, such as ``"km"`` or ``"80 m"``.
     reason : str, default=""
-        Why there is no promise; required for ``"none"``.
+        Why there is no guarantee; required for ``"none"``.
     seeded : bool, default=False
-        Whether the noise came from a seed, which everybody may know: then nothing is promised.
+        Whether the noise came from a seed, so that it can be repeated: the guarantee then does not
+        hold.
     rho : float or None, default=None
-        A zCDP parameter that holds as well, where one is known.
+        The parameter of zero-concentrated differential privacy (zCDP) that holds as well, if known.
     mu : float or None, default=None
-        A parameter of Gaussian differential privacy that holds as well, where one is known.
+        The parameter of Gaussian differential privacy (GDP) that holds as well, if known.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
-        Whom the promise protects: a record, or a user with all of their rows.
+        What is protected: a single record, or a user with all of their rows.
     local_epsilon : float or None, default=None
-        For ``"shuffled"`` and no other: the local epsilon that holds without the shuffler.
+        Only for ``"shuffled"``: the local epsilon that holds without the shuffler.
     n_reports : int or None, default=None
-        For ``"shuffled"`` and no other: how many honest reports a batch has at least.
+        Only for ``"shuffled"``: the smallest number of honest reports in a batch.
 
     Examples
     --------
@@ -145,17 +148,17 @@ class Guarantee:
 
     @classmethod
     def none(cls, reason: str) -> Self:
-        """Return the absence of a promise, with its reason.
+        """Return a guarantee that says that there is none, and why.
 
         Parameters
         ----------
         reason : str
-            Why nothing is promised.
+            Why nothing is guaranteed.
 
         Returns
         -------
         guarantee : Guarantee
-            Of notion ``"none"``.
+            A guarantee of notion ``"none"``.
 
         Examples
         --------
@@ -166,22 +169,23 @@ class Guarantee:
 
     @property
     def holds(self) -> bool:
-        """Return whether anything is promised: some notion, and noise that nobody can replay."""
+        """Whether there is a guarantee: its notion is not ``"none"`` and the noise had no seed."""
         return self.notion != "none" and not self.seeded
 
     def to_local(self, diameter: float | None = None) -> Self:
-        """Return the local promise of a metric one, or of a shuffled one without its shuffler.
+        """Return the local guarantee that a metric one, or a shuffled one, implies.
 
         Parameters
         ----------
         diameter : float, optional
-            For a metric promise, and no other: the largest distance between two records, in its
-            unit.
+            Only for a metric guarantee: the largest distance between two records, in its unit.
 
         Returns
         -------
         guarantee : Guarantee
-            Of notion ``"local"`` with ``epsilon * diameter``, or with ``local_epsilon``.
+            A guarantee of notion ``"local"``. From a metric one its epsilon is
+            ``epsilon * diameter``; from a shuffled one, ``local_epsilon``, which holds without the
+            shuffler.
         """
         if self.notion == "shuffled" and self.local_epsilon is not None and diameter is None:
             return replace(
@@ -200,12 +204,12 @@ class Guarantee:
         return replace(self, notion="local", epsilon=self.epsilon * diameter, unit="")
 
     def to_zcdp(self) -> float:
-        """Return the zCDP parameter rho that the promise implies.
+        """Return the zCDP parameter rho that the guarantee implies.
 
         Returns
         -------
         rho : float
-            Known from the noise, or else from the pure epsilon.
+            The parameter that the noise gives, if known, or else the one that pure epsilon implies.
         """
         self._require_plain("zCDP")
         if self.rho is not None:
@@ -220,12 +224,12 @@ class Guarantee:
         return conversions.pure_to_zcdp(self.epsilon) if self.epsilon > 0 else 0.0
 
     def to_gdp(self) -> float:
-        """Return the parameter mu of Gaussian differential privacy that the promise implies.
+        """Return the parameter mu of Gaussian differential privacy that the guarantee implies.
 
         Returns
         -------
         mu : float
-            Known from the noise, or else from the pure epsilon.
+            The parameter that the noise gives, if known, or else the one that pure epsilon implies.
         """
         self._require_plain("Gaussian")
         if self.mu is not None:
@@ -238,17 +242,18 @@ class Guarantee:
         return pure_to_gdp(self.epsilon) if self.epsilon > 0 else 0.0
 
     def to_approximate(self, delta: float) -> Self:
-        """Return the (epsilon, delta) promise at another delta.
+        """Return the (epsilon, delta) guarantee at another delta.
 
         Parameters
         ----------
         delta : float
-            In (0, 1); below the promise's own delta only if rho or mu is known.
+            The new delta, in (0, 1). It may be smaller than the present one only if rho or mu is
+            known.
 
         Returns
         -------
         guarantee : Guarantee
-            With this delta and the smallest epsilon that follows.
+            The guarantee with this delta and the smallest epsilon that is proven for it.
         """
         self._require_plain("(epsilon, delta)")
         delta = _numbers.positive_probability("delta", delta)
@@ -272,18 +277,18 @@ class Guarantee:
         return replace(self, epsilon=max(0.0, min(candidates)), delta=delta)
 
     def for_group(self, size: int) -> Self:
-        """Return the promise for ``size`` records that change together.
+        """Return the guarantee for ``size`` records that change together (group privacy).
 
         Parameters
         ----------
         size : int
-            How many records, for example those of one household.
+            Number of records, for example those of one household.
 
         Returns
         -------
         guarantee : Guarantee
-            For a metric promise: ``size`` records that each move by at most the distance. For a
-            shuffled one: ``size`` reports of the same batch.
+            The guarantee for the group. If it is metric, each of the records moves by at most the
+            distance; if it is shuffled, the group has ``size`` reports in the same batch.
         """
         size = _numbers.count("size", size)
         self._require_promise("a group's promise")
@@ -296,12 +301,13 @@ class Guarantee:
         )
 
     def to_substitute(self) -> Self:
-        """Return the promise under substitution of one record.
+        """Return the guarantee under substitution of one record.
 
         Returns
         -------
         guarantee : Guarantee
-            An add/remove promise counts twice; a local one already is about substitution.
+            An add/remove guarantee is applied twice (one record is removed and one added); a local
+            one is about substitution already.
         """
         self._require_plain("substitution")
         if self.adjacency is Adjacency.SUBSTITUTE:
@@ -310,24 +316,25 @@ class Guarantee:
         return replace(pair, adjacency=Adjacency.SUBSTITUTE)
 
     def to_privacy_unit(self, privacy_unit: PrivacyUnit) -> Self:
-        """Return the promise for another privacy unit, where a proof gives one.
+        """Return the guarantee for another privacy unit, if one is proven.
 
         Parameters
         ----------
         privacy_unit : PrivacyUnit
-            From records to a user with at most m rows, the promise is worth that of a group of m:
-            ``m epsilon``, ``m^2 rho``, ``m mu``; from users to any one of their rows, of a group of
-            2, since a row leaves by taking its user out and putting them back without it.
+            The unit wanted. From records to a user with at most m rows, the result is the guarantee
+            of a group of m records: ``m epsilon``, ``m^2 rho``, ``m mu``. From users to single
+            rows, it is that of a group of 2 users: removing one row amounts to removing its user
+            and adding them again without that row.
 
         Returns
         -------
         guarantee : Guarantee
-            For that unit.
+            The guarantee for that unit.
 
         Raises
         ------
         GuaranteeError
-            If nothing follows for it (``proofs/ledger.md``, "Privacy units").
+            If no guarantee follows for it (``proofs/ledger.md``, "Privacy units").
 
         Examples
         --------
@@ -359,7 +366,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild a guarantee from :meth:`to_dict`, strictly.
+        """Rebuild a guarantee from :meth:`to_dict`; a mapping with other fields is refused.
 
         Parameters
         ----------
@@ -369,7 +376,7 @@ class Guarantee:
         Returns
         -------
         guarantee : Guarantee
-            The same promise.
+            The same guarantee.
         """
         expected = {field.name for field in fields(cls)}
         # Earlier versions knew no mu; what is about a batch is written for shuffled promises only.

@@ -28,71 +28,72 @@ __all__ = ["Ledger"]
 
 
 class Ledger:
-    """Records spends and refuses the one that would pass the limit, before anything is released.
+    """A privacy budget: records what is spent and refuses a spend that would exceed the limit.
 
-    Share one ledger between all estimators and mechanisms that touch the same records. It survives
-    ``copy``, ``deepcopy`` and scikit-learn's ``clone`` (all return the same ledger) and may be used
-    from several threads. With a ``path`` it survives the process, and processes may share it.
+    Pass one ledger to all estimators and mechanisms that use the same records; they charge it
+    before they release anything. ``copy``, ``deepcopy`` and scikit-learn's ``clone`` return the
+    same ledger, which may be used from several threads. With a ``path`` it is kept in a file, which
+    several processes may share.
 
     Parameters
     ----------
     path : str or path-like, optional
-        File to keep the ledger in, with a file ``<path>.head`` beside it; created if missing,
-        readable by their owner only (on Windows, by whoever may read the folder). Without a path
-        the ledger lives in this process and cannot be pickled.
+        File of the ledger; a second file, ``<path>.head``, is kept beside it. Both are created if
+        missing, readable by their owner only (on Windows, by everyone who may read the folder).
+        Without a path the ledger lives in this process and cannot be pickled.
     epsilon : float, optional
-        The limit. Required for a new ledger; an existing file brings its own.
+        Limit on the total epsilon. Required for a new ledger; an existing file has its limit.
     delta : float, default=0.0
-        The limit on delta. At 0 the pure epsilons add up, and nothing else is accepted.
+        Limit on the total delta. At 0 the pure epsilons add up, and nothing else is accepted.
     metric_epsilon : float, optional
-        The limit per ``metric_unit`` on metric spends, which are kept apart. Without it they are
-        refused.
+        Limit on metric spends, per ``metric_unit``; they are counted separately. Without it they
+        are refused.
     metric_unit : str, default=""
-        The unit of that limit, such as ``"km"``. Spends per other units of its kind are converted,
-        all others refused.
+        The unit of distance of ``metric_epsilon``, such as ``"km"``. Spends per another unit of the
+        same kind are converted, all others refused.
     adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which neighbors the limit is about. An add/remove spend counts twice in a ledger for
-        substitution; the other way round is refused.
+        Which tables count as neighbors. In a ledger for substitution an add/remove spend counts
+        twice; a substitution spend in a ledger for add/remove is refused.
     approximate_delta : float, optional
-        How much of ``delta`` is for events that bring a delta of their own; the rest pays for
-        converting everything else. Without it the first spend settles the matter: all for such
-        events if it is one, all for the conversion if it is Gaussian, halves otherwise.
+        The part of ``delta`` reserved for events that have a delta themselves; the rest pays for
+        converting all others to (epsilon, delta). By default the first spend decides: all of it is
+        for such events if it is one, all for the conversion if it is Gaussian, half each otherwise.
     gdp_delta : float, optional
-        How much of ``delta`` pays for adding up squares of mu (Gaussian differential privacy),
-        which is exact for Gaussian noise; what is left then pays for Rényi divergences, which
-        count pure spends for less, and all zCDP. Without it the first spend settles this as well:
-        nine tenths of the conversion's part if it is Gaussian, all of it if it needs all, else
-        nothing.
+        The part of ``delta`` that pays for adding up squares of mu (Gaussian differential privacy),
+        which is exact for Gaussian noise. The rest of the conversion's part pays for adding up
+        Rényi divergences, which is better for pure spends and needed for zCDP. By default the first
+        spend decides this too: nine tenths of the conversion's part are for mu if it is Gaussian,
+        all if it needs all, nothing otherwise.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
-        Whom the limit protects. A spend on another unit is converted where a proof allows it (a
-        promise to users counts twice for records), and refused otherwise.
+        What the limit protects: records or users. A spend on another unit is converted if that is
+        proven (a guarantee for users counts twice for records), and refused otherwise.
     table : str, default=""
-        Name of the records that the limit is for, given by the curator; the first spend with a
-        name settles it. A spend on a table of another name is refused: two tables need two ledgers,
-        or one name.
+        Name of the table that the limit is for, given by the curator; by default that of the first
+        spend with a name. A spend on a table of another name is refused: two tables need two
+        ledgers, or one name.
     who : str, optional
-        Who spends through this object; by default the name that the system knows.
+        Who spends through this object; by default the name of the system's account.
     output : str, default=""
-        Where releases go that are paid through this object.
+        Where the releases go that are charged through this object.
 
     Notes
     -----
-    With ``delta > 0`` a spend is accepted while the epsilons add up to at most the limit, or while
-    the Rényi divergences of one order do, which lets many small spends go further, or while the
-    squares of mu do, which is exact for Gaussian noise. ``proofs/ledger.md`` shows that all may be
-    used at once, with spends chosen in the light of earlier releases, and why the division of delta
-    has to be fixed first. A file of an earlier version has no part for mu, and counts Gaussian
-    noise by zCDP. Sums are exact; a total may pass its limit by one part in
-    10^12, so that ten spends of 0.1 fit into 1.0.
+    With ``delta > 0`` a spend is accepted if any of three totals stays within the limit: the sum of
+    the epsilons; the sum of the Rényi divergences of one order, with which many small spends count
+    for less; or the sum of the squares of mu, which is exact for Gaussian noise.
+    ``proofs/ledger.md`` shows that all three may be used at once, even if earlier releases decide
+    what is spent next, and why delta has to be divided before the first spend. A file of an earlier
+    version has no part for mu, and counts Gaussian noise as zCDP. Sums are exact; a total may
+    exceed its limit by one part in 10^12, so that ten spends of 0.1 fit into 1.0.
 
-    A spend with ``notion="local"`` protects a record's value while participation is public. It
-    shares the limit with central spends, and ``spent`` has a sentence for each: what central
-    releases reveal under add/remove, and what reports reveal of a value.
+    A spend with ``notion="local"`` protects the value of a record; that the person takes part is
+    public. It counts toward the same limit as central spends, and ``spent`` has a guarantee for
+    each: what central releases reveal under add/remove, and what reports reveal about a value.
 
     A :class:`~shoal.privacy.ShuffledEvent` is spent *instead of* the local event of the same
     report. Its (epsilon, delta) counts toward the limit, which is then about the analyst who sees
-    shuffled batches; its local epsilon is added up beside it, and ``spent`` says what is left
-    without the shuffler. Disjoint batches (two rounds) are one spend: that of the worse.
+    shuffled batches. Its local epsilon is added up separately: ``spent`` states what holds without
+    the shuffler. Disjoint batches (two rounds) are a single spend, that of the larger loss.
 
     Examples
     --------
@@ -152,52 +153,52 @@ class Ledger:
 
     @property
     def path(self) -> str | None:
-        """The absolute path of the file, or None for a ledger in memory."""
+        """Absolute path of the file; None for a ledger in memory."""
         return None if self._file is None else self._file.path
 
     @property
     def limits(self) -> Limits:
-        """The limits, as declared or as found in the file."""
+        """The limits, as given or as read from the file."""
         return self._limits
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What was recorded so far, oldest first."""
+        """All recorded spends, the oldest first."""
         with self._transaction(write=False):
             return tuple(self._entries)
 
     @property
     def spent(self) -> tuple[Guarantee, ...]:
-        """What is promised of everything recorded: one guarantee a notion, none if nothing was.
+        """Guarantees of all recorded spends together, one per notion; empty before the first spend.
 
-        Pure spends are promised what they add up to, so far as the limit allows it. Others are
-        promised the limit itself, which holds however the spends were chosen; ``used`` says how
-        much of it is gone (``proofs/ledger.md``, "What spent says").
+        If all spends are pure, the guarantee is their sum, as far as the limit allows it. Otherwise
+        it is the limit itself, which holds however the spends were chosen; ``used`` is the part of
+        it that is used up (``proofs/ledger.md``, "What spent says").
         """
         with self._transaction(write=False):
             return self._account.spent
 
     @property
     def used(self) -> float:
-        """The part of the limit on epsilon and delta that is used up, at most 1."""
+        """Fraction of the limit on epsilon and delta that is used up, at most 1."""
         with self._transaction(write=False):
             return self._account.used
 
     @property
     def table(self) -> str:
-        """Name of the records that the limit is for, or "" while nobody named them."""
+        """Name of the table that the limit is for; "" until a name is given."""
         with self._transaction(write=False):
             return self._named_table()
 
     @property
     def receipt(self) -> Receipt:
-        """How many entries there are, and the hash of the last line."""
+        """Number of entries, and the hash of the last line."""
         with self._transaction(write=False):
             return self._head.receipt if self._file is None else self._file.receipt
 
     @property
     def remaining(self) -> float:
-        """The largest epsilon that one more pure event may have."""
+        """Largest epsilon that one more pure event may have."""
         with self._transaction(write=False):
             return self._account.remaining
 
@@ -212,23 +213,23 @@ class Ledger:
         seeded: bool = False,
         columns: Iterable[str] = (),
     ) -> Entry:
-        """Record a spend, or refuse it and record nothing. Call it before adding the noise.
+        """Record a spend, or refuse it and record nothing. Call it before drawing the noise.
 
         Parameters
         ----------
         event : Event
             What will be done to the records.
         purpose : str, default=""
-            What for; the event's own purpose if empty.
+            What the budget is spent on, in words; by default the purpose of the event.
         adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-            Which neighbors the event's sensitivities are about.
+            Which tables count as neighbors in the event's sensitivities.
         notion : {"central", "local", "metric", "shuffled"}, default="central"
-            The kind of promise; metric events are always ``"metric"``, shuffled events
+            Notion of the guarantee; metric events are always ``"metric"``, shuffled events
             ``"shuffled"``.
         privacy_unit : PrivacyUnit, default=PrivacyUnit()
-            Whom the event's sensitivities are about.
+            The unit, record or user, that the event's sensitivities are about.
         seeded : bool, default=False
-            Whether the noise will come from a seed, so that the release promises nothing; it
+            Whether the noise will come from a seed, so that the release has no guarantee; the spend
             counts all the same.
         columns : iterable of str, default=()
             Names of the columns that are used.
@@ -236,15 +237,15 @@ class Ledger:
         Returns
         -------
         entry : Entry
-            The record, which is on the disk by now if the ledger has a file. Its ``receipt``
-            belongs into the release.
+            What was recorded; if the ledger has a file, it is written by now. Pass its ``receipt``
+            to the release.
 
         Raises
         ------
         BudgetExceededError
-            If the spend would pass a limit.
+            If the spend would exceed a limit.
         GuaranteeError
-            If the event's promise is of a kind that this ledger cannot count.
+            If this ledger cannot count the event's kind of guarantee.
         LedgerFileError
             If the file is damaged or cannot be written.
         """
@@ -274,10 +275,10 @@ class Ledger:
         notion: Notion = "central",
         privacy_unit: PrivacyUnit = RECORD,
     ) -> None:
-        """Refuse what ``spend`` would refuse now; nothing is recorded, and nothing is set aside.
+        """Raise if ``spend`` would refuse this event now; nothing is recorded or reserved.
 
-        For work that takes long before there is something to release: ask first, and spend when
-        it is done. Others may have spent in between, so ``spend`` may still refuse.
+        Call it before long work that ends in a release, and ``spend`` when the work is done. Others
+        may have spent in between, so ``spend`` may still refuse.
 
         Parameters
         ----------
@@ -312,17 +313,17 @@ class Ledger:
             self._check(entry)
 
     def paid_for(self, receipt: Receipt) -> bool:
-        """Return whether this ledger still has the entry that a release was paid with.
+        """Return whether this ledger holds the entry that a release was charged to.
 
         Parameters
         ----------
         receipt : Receipt
-            As a release carries it, ``release.ledger``.
+            The receipt of the release, ``release.ledger``.
 
         Returns
         -------
         paid : bool
-            False for a ledger that was rolled back, or is another one.
+            False if the ledger was rolled back to before that entry, or is another ledger.
 
         Examples
         --------

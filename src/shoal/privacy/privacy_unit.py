@@ -16,12 +16,13 @@ __all__ = ["RECORD", "Adjacency", "PrivacyUnit", "group_size"]
 
 
 class Adjacency(enum.Enum):
-    """The two readings of "neighboring tables".
+    """Which pairs of tables are neighbors: unbounded or bounded differential privacy.
 
-    Under ``ADD_REMOVE`` one table is the other with one record more, so the number of records is
-    private. Under ``SUBSTITUTE`` both have the same public number of records and differ in one of
-    them; such a step is a removal followed by an addition, which is why promises of the first kind
-    convert into the second (:meth:`shoal.privacy.Guarantee.to_substitute`) and not the other way.
+    Under ``ADD_REMOVE`` (unbounded) one table has one record more than the other, so the number of
+    records is private. Under ``SUBSTITUTE`` (bounded) both have the same, public number of records
+    and differ in one of them. A substitution is a removal followed by an addition, so guarantees of
+    the first kind convert into the second (:meth:`shoal.privacy.Guarantee.to_substitute`), but not
+    the other way.
 
     Examples
     --------
@@ -40,21 +41,21 @@ _KINDS = ("record", "user")
 
 @dataclass(frozen=True)
 class PrivacyUnit:
-    """The unit of a promise: a record, or a user.
+    """What a guarantee protects: a single record, or a user with all of their records.
 
     Parameters
     ----------
     kind : {"record", "user"}, default="record"
         ``"record"``: one row of the table. ``"user"``: all rows with one value of ``id_column``.
     id_column : str, default=""
-        Name of the column that says whose row a row is; ``""`` where it has none. User promises
-        add up for the same column only, so a ledger wants the name.
+        Name of the column that identifies the user of each row; ``""`` if it has no name. A ledger
+        needs the name: it adds up guarantees for users of the same column only.
     max_rows : int, optional
-        Most rows of a user; None: any number.
+        Largest number of rows of a user; None allows any number.
     enforced : bool, default=True
-        Whether the code sees to it that no more than ``max_rows`` rows of a user count, so that
-        every user is protected. False: it is a fact about the table that the curator answers for,
-        and a user with more rows is not protected.
+        True if the code ignores rows of a user beyond ``max_rows``, so that every user is
+        protected. False if the curator vouches that no user has more rows: one who does is not
+        protected.
 
     Examples
     --------
@@ -87,21 +88,21 @@ class PrivacyUnit:
     def user(
         cls, id_column: str = "", *, max_rows: int | None = None, enforced: bool = True
     ) -> Self:
-        """Return the unit of promises to users.
+        """Return the unit of a guarantee that protects users.
 
         Parameters
         ----------
         id_column : str, default=""
-            Name of the column of identities.
+            Name of the column that identifies users.
         max_rows : int, optional
-            Most rows of a user.
+            Largest number of rows of a user.
         enforced : bool, default=True
             Whether the code enforces ``max_rows``.
 
         Returns
         -------
         unit : PrivacyUnit
-            Of kind ``"user"``.
+            A unit of kind ``"user"``.
         """
         return cls("user", id_column, max_rows, enforced)
 
@@ -111,7 +112,7 @@ class PrivacyUnit:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild a unit from :meth:`to_dict`, strictly."""
+        """Rebuild a unit from :meth:`to_dict`; missing and unknown fields are refused."""
         expected = {field.name for field in fields(cls)}
         if not isinstance(plain, Mapping) or set(plain) != expected:
             raise ParameterError(f"a privacy unit must have the fields {sorted(expected)}")

@@ -41,13 +41,13 @@ _FIELDS = {
 
 
 def current_versions() -> dict[str, str]:
-    """Return the versions that a release made now depends on.
+    """Return the versions of the software that a release made now depends on.
 
     Returns
     -------
     versions : dict of str
-        Of shoal, numpy, scikit-learn and Python; of a device, which has shoal-client and no
-        scikit-learn, those that are there.
+        Versions of shoal, numpy, scikit-learn and Python, as far as they are installed: a device
+        has shoal-client and no scikit-learn.
 
     Examples
     --------
@@ -71,24 +71,24 @@ def _version(package: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """Released values together with their promise; the only thing meant to leave the curator.
+    """Released values with their privacy guarantee: the only thing meant to leave the curator.
 
     Parameters
     ----------
     kind : str
-        What made it, for example ``"DPKMeans"``.
+        Name of the estimator or function that made it, for example ``"DPKMeans"``.
     values : mapping
-        Names and values: numpy arrays, numbers, strings, None, and lists or dictionaries of these.
-        Arrays are copied and made read-only.
+        The released values by name: numpy arrays, numbers, strings, None, and lists or dictionaries
+        of these. Arrays are copied and made read-only.
     guarantee : Guarantee
-        The promise that covers all values together.
+        The guarantee that covers all values together.
     versions : mapping, optional
-        Versions of the software; those of this process by default.
+        Versions of the software; by default those of this process.
     schema_version : int, default=3
         Version of the file format.
     ledger : Receipt, optional
-        The count and the hash of the ledger that paid, so that a ledger which was rolled back
-        shows.
+        Receipt of the ledger that was charged: its number of entries and its hash, which show
+        whether that ledger was rolled back later.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Release:
         object.__setattr__(self, "versions", MappingProxyType(dict(self.versions)))
 
     def to_json(self) -> str:
-        """Return the release as JSON text, the promise in words included."""
+        """Return the release as JSON text, with the guarantee as a sentence too."""
         plain = {
             "schema_version": self.schema_version,
             "kind": self.kind,
@@ -139,22 +139,22 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Rebuild a release from :meth:`to_json`, strictly.
+        """Rebuild a release from :meth:`to_json`; missing and unknown fields are refused.
 
         Parameters
         ----------
         text : str
-            JSON text.
+            The JSON text.
 
         Returns
         -------
         release : Release
-            Equal to the one that was written.
+            A release equal to the one that was written.
 
         Raises
         ------
         ReleaseError
-            If the text is no release of a known version, with all its fields and no others.
+            If the text is not a release of a known version with exactly its fields.
         """
         try:
             plain = read_json(text)
@@ -185,12 +185,12 @@ class Release:
             raise ReleaseError("values must not be nested so deep: write them flatter") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the release to a file, whole or not at all.
+        """Write the release to a file; if that fails, no partial file is left.
 
         Parameters
         ----------
         path : str or path-like
-            An existing file is replaced.
+            File to write; an existing one is replaced.
         """
         target = Path(path)
         text = self.to_json()
@@ -207,12 +207,12 @@ class Release:
         Parameters
         ----------
         path : str or path-like
-            A file that :meth:`save` wrote.
+            File that :meth:`save` wrote.
 
         Returns
         -------
         release : Release
-            Equal to the one that was saved.
+            A release equal to the one that was saved.
         """
         try:
             text = Path(path).read_text(encoding="utf-8")

@@ -45,39 +45,43 @@ def amplify(
     n_colors: int | None = None,
     reports_per_device: int = 1,
 ) -> Guarantee:
-    """Return the promise of shuffled batches of n reports each, of one local mechanism.
+    """Return the guarantee of local reports that a shuffler mixes in batches of n.
+
+    A shuffler removes all metadata and passes reports on in random order, so those who see the
+    batch learn less about one record than from its report alone (privacy amplification).
 
     Parameters
     ----------
     guarantee : Guarantee
-        The promise of each report: local and pure.
+        The guarantee of each report; it must be local, with delta = 0. All reports come from the
+        same mechanism.
     n : int
-        How many honest reports each batch has at least, the person's own included. Reports that
-        are made up, sent twice or computed with another mechanism do not count. Of a promise to
-        users: how many users, whose reports go together.
+        Smallest number of honest reports in a batch, the person's own included. Reports that are
+        made up, sent twice or computed with another mechanism do not count. If the guarantee
+        protects users: the smallest number of users, each with all their reports in this batch.
     delta : float
-        In [1e-100, 1); of all reports of a device together.
+        The delta for all reports of a device together, in [1e-100, 1).
     n_colors : int, optional
-        The g of a mechanism whose report is a g-ary randomized response, alone or beside a public
+        Number g of colors, if a report is a g-ary randomized response, alone or with a public
         partition that was drawn without looking at the record (local hashing), such as
-        :class:`shoal.mechanisms.PartitionResponse`: its privacy blanket is used. None: the clones
-        of any mechanism, which promise less.
+        :class:`shoal.mechanisms.PartitionResponse`; the bound is then that of the privacy blanket.
+        None takes the bound of clones, which holds for any mechanism and is weaker.
     reports_per_device : int, default=1
-        Different reports that a device may send, all to one batch or to several.
+        Number of different reports that a device may send, all to one batch or to several.
 
     Returns
     -------
     guarantee : Guarantee
-        Of notion ``"shuffled"``, for substitution, with the least epsilon that is proven at this
-        delta, rounded up; never above the local one, with which it has delta = 0. Of several
-        reports of a device: for all of them together.
+        A guarantee of notion ``"shuffled"``, for substitution, for all reports of a device
+        together. Its epsilon is the smallest that is proven at this delta, rounded up. If shuffling
+        gains nothing, it is the local epsilon with delta = 0.
 
     Raises
     ------
     GuaranteeError
-        If the promise is not local and pure.
+        If the guarantee is not local and pure.
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
 
     Examples
     --------
@@ -156,16 +160,16 @@ def _of_several(
 
 @dataclass(frozen=True)
 class LocalBudget:
-    """The local epsilon that a shuffled batch allows each report.
+    """The local epsilon that each report of a shuffled batch may have.
 
     Parameters
     ----------
     epsilon : float
         The local epsilon.
     n_colors : int or None
-        The number of colors of the randomized response; None for any mechanism.
+        Number of colors of the randomized response; None for any mechanism.
     guarantee : Guarantee
-        The shuffled promise that follows.
+        The shuffled guarantee that follows.
 
     Examples
     --------
@@ -182,32 +186,32 @@ class LocalBudget:
 def local_epsilon_for(
     epsilon: float, n: int, delta: float, *, n_colors: int | Literal["best"] | None = None
 ) -> LocalBudget:
-    """Return the largest local epsilon whose shuffled batch keeps within (epsilon, delta).
+    """Return the largest local epsilon with which a shuffled batch stays within (epsilon, delta).
 
     Parameters
     ----------
     epsilon : float
-        The epsilon that the shuffled batch may have, > 0.
+        Upper limit on the epsilon of the shuffled batch, > 0.
     n : int
-        How many honest reports the batch has at least.
+        Smallest number of honest reports in the batch.
     delta : float
-        In [1e-100, 1).
+        The delta of the shuffled batch, in [1e-100, 1).
     n_colors : int, "best" or None, default=None
-        As for :func:`amplify`. ``"best"``: among the powers of two from 2 to 4,096, each with its
-        own largest local epsilon, the one whose estimates vary least: the variance of an estimated
-        frequency is in proportion to ``1 / (lam^2 (g - 1))``, where ``lam`` is the probability of
-        keeping the true color (Wang, Blocki, Li and Jha 2017). More colors always allow a larger
-        epsilon, so epsilon alone would not choose.
+        As for :func:`amplify`. ``"best"`` chooses, among the powers of two from 2 to 4,096, the
+        number of colors g whose frequency estimates have the least variance, each at its largest
+        local epsilon. That variance is in proportion to ``1 / (lam^2 (g - 1))``, where ``lam`` is
+        the probability of keeping the true color (Wang, Blocki, Li and Jha 2017). (The largest
+        epsilon would not do as a criterion: more colors always allow a larger one.)
 
     Returns
     -------
     budget : LocalBudget
-        The local epsilon, rounded down, with its number of colors and the promise that follows.
+        The local epsilon, rounded down, with its number of colors and the guarantee that follows.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
 
     Examples
     --------

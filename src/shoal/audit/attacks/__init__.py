@@ -1,7 +1,7 @@
-"""Attacks on clusterings and reports, for the curator who wants to see what they give away.
+"""Attacks on clusterings and reports, for a curator who wants to see what they reveal.
 
-All of them read raw records whose membership or values are known, and no budget pays for what they
-print: the results stay with the curator.
+All of them read raw records, and no budget is charged for their results: these have no privacy
+guarantee and must stay with the curator.
 """
 
 from shoal.audit.attacks._forests import (

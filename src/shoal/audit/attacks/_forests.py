@@ -45,19 +45,19 @@ __all__ = [
 
 
 class Forest:
-    """A random forest of default settings with a column of probabilities for every class.
+    """A random forest with default settings that returns a probability for every class.
 
-    scikit-learn's own has columns for the classes it was trained on, and a shadow model may have
-    seen fewer than the model it imitates.
+    scikit-learn's own forest has columns only for the classes it was trained on, and a shadow model
+    may have seen fewer classes than the model it imitates.
 
     Parameters
     ----------
     n_classes : int
-        Classes are 0 to ``n_classes - 1``.
+        Number of classes, which are 0 to ``n_classes - 1``.
     n_features : int
         Number of columns.
     seed : int
-        Fixes the forest.
+        Seed of the forest.
 
     Examples
     --------
@@ -72,23 +72,23 @@ class Forest:
         self.seed = seed
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train on records, or reports, and their classes."""
+        """Train the forest on records (or reports) and their classes."""
         self._forest = RandomForestClassifier(random_state=self.seed).fit(X, y)
         return self
 
     @property
     def n_trees(self) -> int:
-        """Number of trees; a probability is a mean over them."""
+        """Number of trees; probabilities are means over them."""
         return len(self._forest.estimators_)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class; 0 for classes that were not seen."""
+        """Return the probability of each class; 0 for classes that were not trained on."""
         probabilities = np.zeros((len(X), self.n_classes_))
         probabilities[:, self._forest.classes_] = self._forest.predict_proba(X)
         return probabilities
 
     def predict(self, X: Any) -> Ints:
-        """Return the likeliest class of each row."""
+        """Return the most probable class of each row."""
         labels: Ints = self.predict_proba(X).argmax(axis=1)
         return labels
 
@@ -96,7 +96,8 @@ class Forest:
         return Forest(self.n_classes_, self.n_features_in_, seed=self.seed)
 
 
-#: What an attacker has learned: from a model, records and their classes to scores.
+#: A membership attack that was learned: a function of a model, records and their classes that
+#: returns a score for each record.
 Scorer = Callable[[Forest, Floats, Ints], Floats]
 
 
@@ -207,7 +208,7 @@ CLUSTERS = 4  # Classes where the caller has none.
 
 
 class MembershipSplit(NamedTuple):
-    """Row numbers of the members, of as many others, and of the records the attacker has.
+    """Row numbers of members, of as many non-members, and of the attacker's own records.
 
     Examples
     --------
@@ -247,19 +248,20 @@ class Trained(NamedTuple):
 
 
 def split_records(strata: Ints, rng: np.random.Generator) -> MembershipSplit:
-    """Draw members, others and shadow records: an eighth, an eighth and the rest.
+    """Split records at random into members, non-members and shadow records: 1/8, 1/8 and the rest.
 
     Parameters
     ----------
     strata : ndarray of shape (n,)
-        Classes; each has its share among members and others together, up to one record.
+        Classes to stratify by: members and non-members together hold each class in proportion, up
+        to one record.
     rng : Generator
-        Source of the draw.
+        Generator of the random split.
 
     Returns
     -------
     split : MembershipSplit
-        Disjoint; the numbers of members and others depend on n alone.
+        Disjoint row numbers; the numbers of members and non-members depend on n alone.
 
     Examples
     --------
@@ -279,26 +281,26 @@ def split_records(strata: Ints, rng: np.random.Generator) -> MembershipSplit:
 
 
 def number_classes(y: Any, records: Floats, *, seed: int) -> ClassLabels:
-    """Convert the classes of the records to numbers, or find some with k-means.
+    """Return the classes of the records as numbers from 0, or find classes with k-means.
 
     Parameters
     ----------
     y : array-like of shape (n,) or None
-        Classes of any type; None takes clusters of the standardized records.
+        Classes of any type; None takes k-means clusters of the standardized records.
     records : ndarray of shape (n, d)
         The records.
     seed : int
-        Fixes k-means.
+        Seed of k-means.
 
     Returns
     -------
     labels : ClassLabels
-        At least two classes, of which one may be empty.
+        The classes; at least two, of which one may be empty.
 
     Raises
     ------
     DataError
-        If `y` is not one class for each record, all of one type.
+        If `y` does not have one class for each record, all of one type.
 
     Examples
     --------

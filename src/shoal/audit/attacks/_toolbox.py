@@ -40,17 +40,17 @@ class Toolbox(NamedTuple):
 
 
 def load_toolbox() -> Toolbox:
-    """Import the toolbox without leaving anything in the home directory.
+    """Import adversarial-robustness-toolbox without letting it write to the home directory.
 
     Returns
     -------
     toolbox : Toolbox
-        Its classes.
+        The classes of the toolbox that are used here.
 
     Raises
     ------
     MissingPackageError
-        If it is not installed.
+        If the toolbox is not installed.
 
     Examples
     --------
@@ -97,33 +97,34 @@ def _run_config_elsewhere() -> None:
     sys.modules[CONFIG] = config
 
 
-#: Score from which the shadow attack says member; the toolbox rounds a probability of one half
-#: down: not a member.
+#: Lowest score for which the shadow attack calls a record a member; just above one half, which the
+#: toolbox rounds down to "not a member".
 SHADOW_THRESHOLD = float(np.nextafter(0.5, 1.0))
 
 
 def learn_shadow_attack(
     records: Floats, labels: Ints, n_classes: int, *, shadow_models: int, seed: int
 ) -> Scorer:
-    """Train shadow models and the model that tells their members apart.
+    """Train shadow models, and the model that tells their members from other records.
 
     Parameters
     ----------
     records : ndarray of shape (n, d)
-        Records that the attacker has; none of them is in the target.
+        Records that the attacker has; the target was not trained on any of them.
     labels : ndarray of shape (n,)
-        Their classes.
+        Classes of these records.
     n_classes : int
         Number of classes.
     shadow_models : int
         Number of shadow models, each trained on half of the records.
     seed : int
-        Fixes all of it.
+        Seed of all random choices.
 
     Returns
     -------
     scorer : callable
-        Probability that a record was in the training set of a model; compare with SHADOW_THRESHOLD.
+        Returns the probability that a record was in the training set of a model, to be compared
+        with ``SHADOW_THRESHOLD``.
 
     Raises
     ------

@@ -39,24 +39,26 @@ MIN_RECORDS = 16  # so that the coins leave members and others
 
 @dataclass(frozen=True, eq=False)
 class AttributeInference:
-    """Errors of the best guesses of one column, in its unit; prints as sentences.
+    """Errors of an attacker's best guesses of one column; prints as sentences.
 
-    Computed from raw records, so it is for their holder: no guarantee covers it.
+    The result is computed from raw records and has no privacy guarantee: it is for the curator.
 
     Parameters
     ----------
     column : str
-        Which column.
+        Name of the column.
     error, error_without : float
-        Mean absolute error with what was seen, and without it. Of members, for a release.
+        Mean absolute error, in the unit of the column, with the report or release and without it.
+        For a release, that of members: records that were in the data.
     tolerance : float
-        A guess no farther off is near.
+        Largest error of a guess that counts as near, in the unit of the column.
     near, near_without : float
-        Share of records that a guess made for that comes near, likewise.
+        Share of records guessed within ``tolerance``, with the report or release and without it, by
+        the guess that maximizes this share.
     error_others, near_others : float or None
-        The same with the release for records that were not in; None for reports.
+        ``error`` and ``near`` for records that were not in the data; None for reports.
     gaps : tuple of float
-        Error for the others minus error for the members, in each run; none for reports.
+        In each run, the error for the others minus the error for the members; empty for reports.
 
     Examples
     --------
@@ -79,26 +81,26 @@ class AttributeInference:
 
     @property
     def difference(self) -> float | None:
-        """How much better members are guessed than others: what being in gives away."""
+        """Error for the others minus that for members: what being in the data reveals."""
         return None if self.error_others is None else self.error_others - self.error
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return limits of the mean difference over coins and noise, by Student's interval.
+        """Return a confidence interval of the mean difference, by Student's t over the runs.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            Probability with which both limits are meant to hold.
+            Probability that the interval holds the mean over all random halves and noise.
 
         Returns
         -------
         limits : tuple (low, high)
-            In the unit of the column.
+            Ends of the interval, in the unit of the column.
 
         Raises
         ------
         ParameterError
-            For reports, and for a single run.
+            If the result is about reports, or about a single run.
         """
         error = 1.0 - _numbers.positive_probability("confidence", confidence)
         if len(self.gaps) < 2:
@@ -136,46 +138,47 @@ def infer_attribute(
     runs: int = 10,
     random_state: int | None = None,
 ) -> AttributeInference:
-    """Guess one column of each record from the others and what was reported or released.
+    """Attack one column of each record, given its other columns and a report or a release.
 
     Parameters
     ----------
     target : Mechanism or estimator
-        A local mechanism with ``log_density``: the attacker sees each record's report. Or a central
-        estimator as in :func:`attack_centers`: they see the release of a random half of the
-        records. It is cloned without its ledger, and left as it is.
+        What is attacked. With a local mechanism that has ``log_density``, the attacker sees the
+        report of each record; with a central estimator, as in :func:`attack_centers`, the release
+        of a random half of the records. It is cloned without its ledger and not changed.
     X : array-like of shape (n, d)
-        Records, at least 16 for a release.
+        Raw records, at least 16 for a release.
     column : int or str
         The column that the attacker does not know.
     prior : array-like of shape (m, d), optional
-        Public records of other people: without the release, the guess is the median of those that
-        are most alike by the known columns; with a report, they are the prior of the value. None:
-        any value within the bounds is as likely.
+        Public records of other people. Without the release, the guess is the median of those most
+        similar in the known columns; with a report, they are the prior of the value. None takes all
+        values within the bounds as equally likely.
     bounds : tuple (low, high), optional
-        Public box; the target's own by default.
+        Public bounds; by default those of the target.
     tolerance : float, default=0.05
-        Part of the public range of the column within which a guess counts as near.
+        Largest error of a guess that counts as near, as a fraction of the column's public range.
     runs : int, default=10
-        Number of times that reports are drawn, or halves are released.
+        Number of times that reports are drawn, or random halves are released.
     random_state : int, optional
-        Fixes coins, reports and fits.
+        Seed of the halves, reports and fits.
 
     Returns
     -------
     result : AttributeInference
-        Errors with and without, and for a release the same for records that were not in.
+        Errors with and without the report or release; for a release, also those for records that
+        were not in the data.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
 
     Notes
     -----
-    From a release the attacker takes round clusters around its centers, or around its cells, of the
-    one width that fits the known columns of the records best; the prior plays no part in that.
-    Memory: 200 values are weighed for each record.
+    From a release the attacker assumes round clusters around its centers or cells, all of the width
+    that fits the known columns of the records best; the prior is not used. For each record, 200
+    candidate values are held in memory.
 
     Examples
     --------

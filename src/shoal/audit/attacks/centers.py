@@ -41,36 +41,40 @@ def attack_centers(
     random_state: int | None = None,
     progress: Progress | None = None,
 ) -> AttackResult:
-    """Guess from released centers or cells which records were in.
+    """Attack released centers or cells: guess which records were in the data.
 
-    It spends nothing: a ledger on the estimator is left out, so what it prints about private
-    records is for the curator alone.
+    The attack reads raw records and charges no ledger: its result has no privacy guarantee and is
+    for the curator alone.
 
     Parameters
     ----------
     estimator : estimator
-        With ``fit`` that sets ``release_``, such as :class:`shoal.cluster.DPKMeans` and
+        An estimator whose ``fit`` sets ``release_``, such as :class:`shoal.cluster.DPKMeans` and
         :class:`shoal.cluster.DPWaveCluster`; or one of scikit-learn's with ``cluster_centers_``, as
-        a control without promise. It is cloned, and left as it is.
+        a control without privacy. It is cloned and not changed.
     X : array-like of shape (n, d)
-        Records, at least 16. Each run fits about half of them.
+        Records, at least 16. Each run fits about half of them, chosen by a fair coin for each.
     score : {"likelihood ratio", "distance"}, default="likelihood ratio"
-        How the attacker judges a release. ``"distance"`` is the plain attack: the nearer the
-        nearest center (the larger the value of the record's cell), the more likely a member, with
-        the cut that is best on the shadow releases.
+        How the attacker scores a record. ``"likelihood ratio"`` learns, from releases that the
+        attacker makes (shadow releases), how the release differs with and without the record.
+        ``"distance"`` is simpler: the nearer the nearest center (or the larger the value of the
+        record's cell), the more likely a member, with the threshold that is best on the shadow
+        releases.
     runs : int, default=20
         Number of releases that are attacked.
     shadows : int, default=64
-        Number of releases that the attacker makes to learn from, at least 8.
+        Number of shadow releases, at least 8.
     targets : int or array-like of int, optional
-        Number of records to ask about, drawn at random, or their rows. By default all, or 500.
+        Number of records to guess about, drawn at random, or their row numbers. By default all
+        records, but at most 500.
     n_jobs : int, default=1
         Number of processes; -1 takes one for each core. The result does not depend on it when
         `random_state` is given.
     random_state : int, optional
-        Fixes coins and fits. None draws anew and leaves fits to their secure randomness.
+        Seed of the random halves and of the fits. None draws new halves, and fits use the secure
+        randomness of real releases.
     progress : callable, optional
-        ``progress(done, total)`` is called as fits are done.
+        Called as ``progress(done, total)`` after each fit.
 
     Returns
     -------
@@ -80,23 +84,23 @@ def attack_centers(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
     DataError
         If there are too few records.
 
     See Also
     --------
-    advantage_ceiling : What a promise allows any attacker.
+    advantage_ceiling : Largest advantage that a guarantee allows any attacker.
 
     Notes
     -----
-    The coins are fair, so 2 (share of right guesses) - 1 has TPR - FPR as its mean. That is what
-    ``advantages`` holds: it exists for a run without members among few targets, too.
+    ``advantages`` holds 2 (share of right guesses) - 1 for each run. Its mean is TPR - FPR, because
+    every record is a member with probability 1/2, and it exists even if a run with few targets has
+    no members among them.
 
     On controls without privacy (k-means of 40 to 100 records, k from 3 to 8) the likelihood ratio
-    of all features had 1.2 to 2 times the advantage of the plain distance. Ratios learned for each
-    record alone were as good there with 256 shadow releases, but worse with 64, and worse wherever
-    the release is noisy.
+    had 1.2 to 2 times the advantage of the distance. Ratios learned for each record separately were
+    as good there with 256 shadow releases, but worse with 64, and worse for all noisy releases.
 
     Examples
     --------

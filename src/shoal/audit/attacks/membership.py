@@ -63,73 +63,75 @@ def membership_inference(
     random_state: int | None = None,
     progress: Progress | None = None,
 ) -> AttackResult:
-    """Attack what becomes of a target and see how often membership is guessed right.
+    """Measure how often a membership attack guesses right whether a record was in the data.
 
-    In each run an eighth of the records are members, an eighth are others, and the attacker has
-    the rest. The target sees the members, a random forest is trained on what it makes of them, and
-    the attacker, who sees the forest, guesses about members and others (the set-up of the
-    kd-Laplace thesis). The result is computed from raw records: it is for the curator only, and no
-    budget pays for it. The target is cloned without its ledger, so nothing is spent.
+    In each run an eighth of the records are members, an eighth are non-members, and the attacker
+    has the rest. The target is run on the members, a random forest is trained on its output, and
+    the attacker, who sees the forest, guesses which of the members and non-members are members (the
+    setup of the kd-Laplace thesis). The result is computed from raw records and has no privacy
+    guarantee: it is for the curator only. The target is cloned without its ledger, so nothing is
+    spent.
 
     Parameters
     ----------
     target : mechanism, estimator or None
-        A local mechanism or remap: members send reports, and the forest is trained on these with
-        the members' classes, which are not perturbed. A clusterer with ``predict``: it is fitted on
-        the members, and the forest is trained on the members with their clusters as classes. None:
-        the forest is trained on plain records, a control without privacy.
+        What is attacked. With a local mechanism or remap, members send reports, and the forest is
+        trained on these with the members' classes, which are not perturbed. A clusterer with
+        ``predict`` is fitted on the members, and the forest is trained on the members with their
+        clusters as classes. With None the forest is trained on raw records: a control without
+        privacy.
     X : array-like of shape (n, d)
-        Records, at least 8.
+        Raw records, at least 8.
     attack : {"shadow", "yeom", "label-only", "centers"}, default="shadow"
-        ``"shadow"``: Shokri et al. (2017), with the extra ``attacks``. ``"yeom"``: Yeom et al.
-        (2018). ``"label-only"``: Choquette-Choo et al. (2021). ``"centers"``: no forest, the
-        release of a central estimator itself (:func:`shoal.audit.attack_centers`).
+        ``"shadow"`` is the attack of Shokri et al. (2017), which needs the extra ``attacks``;
+        ``"yeom"`` that of Yeom et al. (2018); ``"label-only"`` that of Choquette-Choo et al.
+        (2021). ``"centers"`` uses no forest but attacks the release of a central estimator
+        directly (:func:`shoal.audit.attack_centers`).
     y : array-like of shape (n,), default=None
-        Classes that the forest learns. None takes four clusters of the plain records. Not used
-        where the target is a clusterer, which brings its own.
+        Classes that the forest learns. None takes four k-means clusters of the raw records. Not
+        used if the target is a clusterer, whose clusters are the classes.
     runs : int, default=10
-        Number of runs, each with a split, noise and models of its own.
+        Number of runs, each with a new split, new noise and new models.
     shadow_models : int, default=3
-        Number of models the attacker trains; not used by ``"centers"``, which makes releases.
+        Number of models that the attacker trains; not used by ``"centers"``.
     max_records : int or None, default=2500
-        A run works on so many records, drawn at random, to be done in seconds; None takes all.
-        Not used by ``"centers"``.
+        Number of records, drawn at random, that a run uses, so that it takes seconds; None uses
+        all. Not used by ``"centers"``.
     n_jobs : int, default=1
         Number of processes; -1 takes one for each core. The result does not depend on it when
         `random_state` is given.
     random_state : int, optional
-        Fixes splits, noise and models. None draws anew, noise with the secure randomness of real
-        releases.
+        Seed of splits, noise and models. None draws new ones; noise then uses the secure randomness
+        of real releases.
     progress : callable, optional
-        ``progress(done, total)`` is called as work is done.
+        Called as ``progress(done, total)`` as work is done.
 
     Returns
     -------
     result : AttackResult
-        Scores, guesses and advantage.
+        The attacker's scores and guesses, and their advantage.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
     DataError
         If `X` or `y` cannot be used.
     MissingPackageError
-        If ``"shadow"`` is asked for without adversarial-robustness-toolbox.
+        If ``attack="shadow"`` and adversarial-robustness-toolbox is not installed.
 
     See Also
     --------
-    shoal.audit.attack_centers : The attack on a release itself.
+    shoal.audit.attack_centers : Attack on the release of a central estimator.
 
     Notes
     -----
-    Where the target is a clusterer, the forest itself sees the raw records: the attack then
-    measures what publishing the forest gives away, and not whether the clustering keeps its
-    promise, which covers its release alone. The attack on the release is ``"centers"``.
+    If the target is a clusterer, the forest is trained on raw records: the attack then measures
+    what publishing the forest would reveal, and does not test the guarantee of the clustering,
+    which covers its release only. ``"centers"`` attacks the release.
 
-    Attackers whose shadow models were trained on reports did no better against forests trained on
-    reports (heart and seeds, two columns), so shadow models are trained on plain records, as in the
-    thesis.
+    Shadow models are trained on raw records, as in the thesis: training them on reports did not
+    improve attacks on forests that were trained on reports (heart and seeds, two columns).
 
     Examples
     --------

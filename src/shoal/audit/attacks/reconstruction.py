@@ -37,27 +37,28 @@ SCALE = 0.01  # of the diameter: a length that matters
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """Errors of the best guesses of records with and without reports; prints as sentences.
+    """Errors of the best guesses of records, with and without their reports; prints as sentences.
 
-    Computed from raw records, so it is for their holder: no guarantee covers it.
+    The result is computed from raw records and has no privacy guarantee: it is for their holder.
 
     Parameters
     ----------
     guesses : ndarray of shape (n, d)
-        Posterior medians, the best guesses for Euclidean distance.
+        Posterior medians: the guesses with the least expected Euclidean distance.
     distances, distances_without : ndarray of shape (n,)
-        Of each record from its best guess, given the report and given the prior alone.
+        Distance of each record from its best guess, given the report and given the prior alone.
     squared, squared_without : float
-        Mean squared distance from the posterior and the prior mean, the best guesses for that.
+        Mean squared distance from the posterior mean and from the prior mean, which are the best
+        guesses for squared distance.
     expected, expected_squared : float
-        The mean distance and squared distance that the posterior itself expects: close to those
-        measured where the records are really drawn from the prior.
+        Mean distance and squared distance that the posterior predicts: close to the measured ones
+        if the records are really drawn from the prior.
     radius : float
-        A guess no farther off is near.
+        Largest distance of a guess that counts as near.
     near, near_without : float
-        Share of the records that a guess made for that comes near.
+        Share of the records guessed within ``radius``, by the guess that maximizes this share.
     exact, exact_without : float or None
-        Share of the records that are guessed exactly; None without a table of candidates.
+        Share of the records guessed exactly; None without a table of candidates.
 
     Examples
     --------
@@ -83,22 +84,22 @@ class Reconstruction:
 
     @property
     def error(self) -> float:
-        """Mean distance of a record from the best guess, given its report."""
+        """Mean distance of the records from their best guesses, given the reports."""
         return float(self.distances.mean())
 
     @property
     def error_without(self) -> float:
-        """Mean distance of a record from the best guess without its report."""
+        """Mean distance of the records from their best guesses, without the reports."""
         return float(self.distances_without.mean())
 
     @property
     def median(self) -> float:
-        """Median distance of a record from the best guess, given its report."""
+        """Median distance of the records from their best guesses, given the reports."""
         return float(np.median(self.distances))
 
     @property
     def median_without(self) -> float:
-        """Median distance of a record from the best guess without its report."""
+        """Median distance of the records from their best guesses, without the reports."""
         return float(np.median(self.distances_without))
 
     def __str__(self) -> str:
@@ -126,25 +127,27 @@ def reconstruct(
     near: float = NEAR,
     random_state: int | None = None,
 ) -> Reconstruction:
-    """Draw a report of each record and guess the record from it as well as anyone can.
+    """Draw a report of each record, and reconstruct the record from it by the best possible guess.
 
     Parameters
     ----------
     mechanism : Mechanism
-        With ``log_density``, such as :class:`shoal.mechanisms.Laplace`. It is cloned without its
-        ledger, and left as it is.
+        A mechanism with ``log_density``, such as :class:`shoal.mechanisms.Laplace`. It is cloned
+        without its ledger and not changed.
     X : array-like of shape (n, d)
-        Records.
+        Raw records.
     prior : array-like of shape (m, d), or "records", optional
-        What the attacker takes for possible: rows of a public table, repeated ones more likely.
-        ``"records"``: they know all records, but not which of them sent the report; they use each
-        report by itself, not that a record sends one only. None: anything in the public box.
+        What the attacker thinks possible: the rows of a public table, repeated ones being more
+        likely. ``"records"``: the attacker knows all records, but not which of them sent the
+        report; each report is attacked by itself, without using that a record sends only one.
+        None: any point within the public bounds.
     candidates : int, default=1024
-        Without a prior: about how many points of the box are tried.
+        Without a prior: the approximate number of points within the bounds that are tried.
     near : float, default=0.05
-        Part of the diameter of the public box within which a guess counts as near.
+        Largest distance of a guess that counts as near, as a fraction of the diameter of the
+        public bounds.
     random_state : int, optional
-        Seed of the reports. None draws them as real ones are.
+        Seed of the reports. None draws them with secure randomness, as real ones.
 
     Returns
     -------
@@ -154,12 +157,12 @@ def reconstruct(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
 
     Notes
     -----
-    Time and memory: reports times candidates log-densities, in blocks; finding the best near guess
-    takes reports times candidates squared.
+    The log-density of every report is computed for every candidate, in blocks; finding the guess
+    that is most often near takes time in proportion to reports times candidates squared.
 
     Examples
     --------

@@ -27,24 +27,24 @@ __all__ = ["AttackResult", "advantage_ceiling"]
 class AttackResult:
     """Scores and guesses of a membership attack; prints as one sentence.
 
-    It is computed from raw records whose membership is known, so it is for the curator: no
-    guarantee covers it.
+    The result is computed from raw records and has no privacy guarantee: it is for the curator.
 
     Parameters
     ----------
     attack : str
         The attack in a short phrase.
+
     members, others : array-like of shape (n,)
-        Scores of records that were in, and of records that were not, all runs together; larger
-        means more like a member. Infinite scores are allowed.
+        Scores of records that were in the data (members) and of records that were not, from all
+        runs; the larger, the more like a member. Infinite scores are allowed.
     threshold : float
-        The attacker says "member" for scores from here on; fixed without looking at who is one.
+        Lowest score for which the attacker says "member"; chosen without knowing who is one.
     advantages : tuple of float
         True-positive rate minus false-positive rate of each run.
 
     See Also
     --------
-    shoal.metrics.roc : The curve over all thresholds.
+    shoal.metrics.roc : True- and false-positive rates at all thresholds.
 
     Examples
     --------
@@ -78,21 +78,21 @@ class AttackResult:
 
     @classmethod
     def from_runs(cls, attack: str, runs: Iterable[tuple[Any, Any]], *, threshold: float) -> Self:
-        """Put the scores of several runs together.
+        """Combine the scores of several runs into one result.
 
         Parameters
         ----------
         attack : str
             The attack in a short phrase.
         runs : iterable of tuple (members, others)
-            Scores of each run; at least one run.
+            Scores of members and others in each run; at least one run.
         threshold : float
-            As in the class, the same in all runs.
+            Lowest score for which the attacker says "member", the same in all runs.
 
         Returns
         -------
         result : AttackResult
-            With the advantage of each run.
+            The combined result, with the advantage of each run.
         """
         scores = [(_scores("members", m), _scores("others", o)) for m, o in runs]
         if not scores:
@@ -108,66 +108,66 @@ class AttackResult:
 
     @property
     def tpr(self) -> float:
-        """Share of the members that the attacker calls members."""
+        """True-positive rate: share of the members that the attacker calls members."""
         return float((self.members >= self.threshold).mean())
 
     @property
     def fpr(self) -> float:
-        """Share of the others that the attacker calls members."""
+        """False-positive rate: share of the others that the attacker calls members."""
         return float((self.others >= self.threshold).mean())
 
     @property
     def advantage(self) -> float:
-        """``tpr - fpr`` of all runs together: 0 for guessing, 1 for knowing."""
+        """``tpr - fpr`` over all runs: 0 for random guesses, 1 if all guesses are right."""
         return self.tpr - self.fpr
 
     @property
     def precision(self) -> float:
-        """Share of members among the records called members; nan if the attacker names none."""
+        """Share of members among the records called members; nan if there are none."""
         right = int((self.members >= self.threshold).sum())
         named = right + int((self.others >= self.threshold).sum())
         return right / named if named else float("nan")
 
     @property
     def right(self) -> float:
-        """Share of right guesses when half of the records asked about are members."""
+        """Share of right guesses if half of the records guessed about are members."""
         return (1.0 + self.advantage) / 2.0
 
     @property
     def roc(self) -> Roc:
-        """Rates at every threshold, the best of which an attacker does not know."""
+        """Rates at every threshold; an attacker does not know which threshold is best."""
         return roc(self.members, self.others)
 
     def tpr_at(self, fpr: float) -> float:
-        """Find the largest true-positive rate at no more than some false-positive rate.
+        """Return the largest true-positive rate at a false-positive rate of at most ``fpr``.
 
         Parameters
         ----------
         fpr : float
-            Largest share of others that may be called members, from 0 to 1.
+            Largest share of the others that may be called members, from 0 to 1.
 
         Returns
         -------
         tpr : float
-            With the best threshold in hindsight.
+            The rate at the threshold that is best in hindsight.
         """
         return self.roc.tpr_at(fpr)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return limits of the mean advantage over splits, noise and models.
+        """Return a confidence interval of the mean advantage over splits, noise and models.
 
-        Student's interval over the runs; with a single run, exact limits of its two rates (Clopper
-        and Pearson), which are wider. Runs share one table, so nothing is said about other tables.
+        It is Student's t interval over the runs; for a single run, the wider one from exact limits
+        of its two rates (Clopper-Pearson). All runs use one table, so it says nothing about others.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            Probability with which both limits are meant to hold.
+            Probability that the interval holds the mean.
 
         Returns
         -------
         limits : tuple (low, high)
-            Within -1 and 1.
+            Ends of the interval, from -1 to 1.
         """
         error = 1.0 - _numbers.positive_probability("confidence", confidence)
         if self.runs == 1:
@@ -206,26 +206,27 @@ def _scores(name: str, values: Any) -> Floats:
 
 
 def advantage_ceiling(guarantee: Guarantee, *, diameter: float | None = None) -> float | None:
-    """Return the largest TPR - FPR that a promise allows an attacker.
+    """Return the largest advantage (TPR - FPR) that a guarantee allows any attacker.
 
-    For a central promise the attacker tells two tables apart that are neighbors as the promise has
-    it: with and without a record under add/remove. For a local or metric promise the attacker tells
-    two values of one record apart from its report. With (epsilon, delta) the ceiling is
-    (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) (Kairouz, Oh & Viswanath 2015); a known zCDP
-    parameter may lower it (Pinsker; Bretagnolle & Huber), and so may a mu, 2 Phi(mu/2) - 1.
+    Under a central guarantee the attacker tells two neighboring tables apart: those with and
+    without a record, for add/remove. Under a local or metric guarantee the attacker tells two
+    values of one record apart by its report. For (epsilon, delta) the ceiling is
+    (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) (Kairouz, Oh & Viswanath 2015). A known zCDP
+    parameter may lower it (Pinsker; Bretagnolle & Huber), and so may a known mu, to
+    2 Phi(mu/2) - 1.
 
     Parameters
     ----------
     guarantee : Guarantee
-        The promise. That its noise was seeded changes nothing: an attacker is assumed not to know
-        the seed.
+        The guarantee. If its noise was seeded, the attacker is assumed not to know the seed.
     diameter : float, optional
-        Largest distance of two records, for a metric promise.
+        Largest distance between two records, for a metric guarantee.
 
     Returns
     -------
     ceiling : float or None
-        From 0 to 1; None where nothing is promised, or a metric promise comes without a diameter.
+        The ceiling, from 0 to 1; None if there is no guarantee, or a metric one comes without a
+        diameter.
 
     Examples
     --------

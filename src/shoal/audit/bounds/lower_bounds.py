@@ -34,37 +34,40 @@ def epsilon_lower_bound(
     confidence: float = 0.999,
     score: CustomScore | None = None,
 ) -> AuditResult:
-    """Find a lower bound of the epsilon of a mechanism from its outputs on two records.
+    """Return a statistical lower bound on the epsilon of a mechanism, from outputs on two records.
+
+    A bound above the claimed epsilon shows that the claim is wrong; one below it proves nothing.
 
     Parameters
     ----------
     mechanism : object with ``transform`` or callable
-        Either an object whose ``transform(X)`` randomizes each row of X on its own (a local
-        mechanism), or a callable ``f(record, n)`` that gives n independent outputs as an array of
-        shape (n,) or (n, d). Where it has ``log_density(z, x)``, that is used to find events.
+        Either an object whose ``transform(X)`` randomizes each row of X independently (a local
+        mechanism), or a callable ``f(record, n)`` that returns n independent outputs as an array of
+        shape (n,) or (n, d). If it has ``log_density(z, x)``, that is used to find events.
     first, second : object
-        Two neighboring inputs: numbers or vectors for ``transform``; anything the callable takes.
+        Two neighboring inputs: numbers or vectors for ``transform``, anything for a callable.
     samples : int, default=100_000
-        Number of outputs of each record, at least 100. No bound can pass about
-        ``ln(samples / 15)`` at the default confidence.
+        Number of outputs drawn for each input, at least 100. At the default confidence the bound
+        cannot exceed about ``ln(samples / 15)``.
     delta : float, default=0.0
         The delta of an (epsilon, delta) claim.
     confidence : float, default=0.999
-        Probability with which the bound must be true.
+        Probability that the bound is true.
     score : callable, optional
-        ``score(outputs, first, second)`` gives one number an output; events are then cuts of this
-        score alone. Without it the log-density ratio, distances, directions, columns, bins, exact
-        values and lowest set bits are tried; the time taken grows with the number of columns.
+        ``score(outputs, first, second)`` returns one number for each output; events are then
+        thresholds on this score alone. By default the log-density ratio, distances, directions,
+        columns, bins, exact values and lowest set bits are tried; the time grows with the number of
+        columns.
 
     Returns
     -------
     result : AuditResult
-        The bound, and the event that gave it.
+        The bound, and the event that it comes from.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or the outputs of the two records differ in shape.
+        If a parameter is out of range, or the outputs of the two inputs differ in shape.
 
     Examples
     --------
@@ -117,11 +120,11 @@ def metric_epsilon_lower_bound(
     confidence: float = 0.999,
     score: CustomScore | None = None,
 ) -> AuditResult:
-    """Find a lower bound of the metric epsilon of a mechanism from its outputs on two records.
+    """Return a statistical lower bound on the metric epsilon of a mechanism, from two records.
 
-    Two records with epsilon * distance between 1 and 3 show most. On a mechanism that rounds its
-    input to a lattice, take two points of the lattice: the distance it promises for is measured
-    between those.
+    The bound is sharpest for two records with epsilon * distance between 1 and 3. If the mechanism
+    rounds its input to a lattice, take two points of the lattice: its guarantee is about the
+    distance between these.
 
     Parameters
     ----------
@@ -130,9 +133,9 @@ def metric_epsilon_lower_bound(
     first, second : float or array-like of shape (d,)
         Two different records.
     samples : int, default=400_000
-        Number of outputs of each record, at least 100.
+        Number of outputs drawn for each record, at least 100.
     confidence : float, default=0.999
-        Probability with which the bound must be true.
+        Probability that the bound is true.
     score : callable, optional
         As in :func:`epsilon_lower_bound`.
 
@@ -144,7 +147,7 @@ def metric_epsilon_lower_bound(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or the records are the same or differ in length.
+        If a parameter is out of range, or the records are equal or differ in length.
 
     Examples
     --------

@@ -13,7 +13,7 @@ __all__ = ["Evidence"]
 
 @dataclass(frozen=True)
 class Frequency:
-    """How often the chosen event happened in the held-out half of the outputs.
+    """Frequency of the chosen event in the held-out half of the outputs.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Frequency:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """A lower bound of epsilon and the event that gave it; prints as one sentence.
+    """A lower bound on epsilon and the event that it comes from; prints as one sentence.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ class AuditResult:
     event : str
         The event in plain words.
     p_first, p_second : Frequency
-        How often the event happened under each record, in the half of the outputs that was not
-        used to choose it.
+        Frequency of the event for each record, in the half of the outputs that was not used to
+        choose it.
     distance : float or None
-        Euclidean distance of the two records, for a metric bound.
+        Euclidean distance between the two records, for a metric bound.
     claimed : float or None
-        Epsilon the mechanism claims, where it says so itself.
+        Epsilon of the mechanism's own guarantee, if it has one.
 
     Examples
     --------
@@ -85,8 +85,8 @@ class AuditResult:
         Parameters
         ----------
         claimed : float, optional
-            Epsilon in the same unit as the bound, per unit of distance for a metric bound; the own
-            claim of what was audited by default.
+            The claimed epsilon, per unit of distance for a metric bound; by default that of the
+            guarantee of what was audited.
 
         Returns
         -------
@@ -120,19 +120,19 @@ MAX_VALUES = 2_000  # of each side: enough for a histogram, and small enough to 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Values of the score that was cut, in the half of the outputs that was counted.
+    """The scores behind a bound, in the half of the outputs that was counted.
 
     Parameters
     ----------
     score : str
-        What was compared, in plain words.
+        What the score is, in plain words.
     relation : str
         One of ``>=``, ``<``, ``>``, ``<=``.
     threshold : float
-        What the score was compared with: the event is "score relation threshold".
+        What the score is compared with: the event is "score relation threshold".
     first, second : ndarray of float64
-        The score under each of the two inputs (for an estimator: without and with the added
-        record), at most 2,000 values each; ``-inf`` where the score was no number.
+        Scores of outputs of each of the two inputs (for an estimator: without and with the added
+        record), at most 2,000 each; ``-inf`` if a score was NaN.
 
     Examples
     --------

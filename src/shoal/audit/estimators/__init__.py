@@ -1,4 +1,4 @@
-"""Audits of whole estimators: many fits on neighboring tables, and their releases compared."""
+"""Audits of whole estimators: compare the releases of many fits on neighboring tables."""
 
 from shoal.audit.estimators.estimator_audit import EstimatorAudit, audit_estimator
 from shoal.audit.estimators.neighbors import Neighbors, neighboring_datasets

@@ -37,26 +37,26 @@ SHOWN = 3  # Pairs of the search that the text names.
 
 @dataclass(frozen=True, eq=False)
 class EstimatorAudit:
-    """Lower bounds of epsilon on one or more pairs of tables; prints as a sentence for each.
+    """Lower bounds on the epsilon of an estimator, from pairs of tables; prints as sentences.
 
     Parameters
     ----------
     results : mapping of str to AuditResult
-        The bound on each pair that was counted, by its name. Each has the confidence of its
-        pair alone.
+        The bound of each pair that was counted, by the name of the pair; its confidence is about
+        this bound alone.
     confidence : float
-        Probability with which all bounds are true together.
+        Probability that all bounds are true.
     delta : float
-        The delta of the claim, taken off before each bound.
+        The delta of the claim, which each bound takes into account.
     claimed : float or None
-        Epsilon the estimator claims in its guarantee; None where it claims none.
+        Epsilon of the estimator's guarantee; None if it has none.
     searched : mapping of str to float
-        Estimates of epsilon on every pair among which the worst was searched for, by its name. They
-        come from few fits and have no confidence; empty where nothing was searched.
+        Rough estimates of epsilon from the search for the worst pair, by the name of the pair. They
+        come from few fits and have no confidence; empty without a search.
     pair : Neighbors or None
-        The worst pair.
+        The pair with the largest bound.
     evidence : Evidence or None
-        The numbers behind its bound, for a picture.
+        The scores behind its bound, for a chart.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class EstimatorAudit:
 
     @property
     def epsilon(self) -> float:
-        """The largest of the bounds, which is a bound of the estimator's epsilon."""
+        """The largest of the bounds: a lower bound on the estimator's epsilon."""
         return self.results[self.worst].epsilon
 
     def exceeds(self, claimed: float | None = None) -> bool:
@@ -156,61 +156,64 @@ def audit_estimator(
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> EstimatorAudit:
-    """Find a lower bound of the epsilon of a central estimator from fits on neighboring tables.
+    """Return a statistical lower bound on the epsilon of a central estimator, from many fits.
 
-    A search with few fits on each pair finds the one that shows most; fresh fits on this one give
-    the bound. With the default pairs that is 6,400 fits for the search and 10,000 for the bound.
+    The estimator is fitted on pairs of neighboring tables. A search with few fits finds the pair
+    whose releases differ most; new fits on this pair give the bound. With the default pairs that is
+    6,400 fits for the search and 10,000 for the bound. A bound above the claimed epsilon shows that
+    the claim is wrong; one below it proves nothing.
 
-    An audit reads what differs between fits with and without a record, and no budget pays for that:
-    run it on made-up records only. It spends nothing: a ledger on the estimator is left out.
+    An audit shows how fits with and without a record differ, and no budget is charged for that: run
+    it on synthetic records only. A ledger of the estimator is not charged.
 
     Parameters
     ----------
     estimator : estimator
-        With ``fit`` that sets ``release_`` and ``guarantee_``, such as
-        :class:`shoal.cluster.DPKMeans`. It is cloned, and left as it is.
+        An estimator whose ``fit`` sets ``release_`` and ``guarantee_``, such as
+        :class:`shoal.cluster.DPKMeans`. It is cloned and not changed.
     pairs : iterable of Neighbors, optional
-        Neighboring tables. By default :func:`neighboring_datasets` in the estimator's ``bounds``,
-        with as many columns as those have, or two.
+        Pairs of neighboring tables. By default those of :func:`neighboring_datasets` within the
+        estimator's ``bounds``, with as many columns as these have, or two.
     claim : Guarantee, optional
-        What is claimed, where it is not what ``guarantee_`` of the fitted estimator says; central.
+        The claimed guarantee, if it is not ``guarantee_`` of the fitted estimator; central.
     runs : int, default=5_000
-        Number of fits on each table of a pair that is counted, at least 100. No bound can pass
-        about ``ln(runs / 15)``.
+        Number of fits on each table of a pair that is counted, at least 100. The bound cannot
+        exceed about ``ln(runs / 15)``.
     search : bool, default=True
-        Whether to count the worst pair alone, which a search finds. False counts every pair, each
-        with its share of 1 - confidence.
+        True searches for the worst pair and counts this one alone. False counts every pair, and
+        divides 1 - confidence among them.
     search_runs : int, default=80
         Number of fits on each table of each pair in the first round of the search, at least 20. The
-        half that shows more gets as many again; its better half twice as many again.
+        half of the pairs that differ more get as many again; of these, the better half twice as
+        many again.
     confidence : float, default=0.999
-        Probability with which the bounds must be true, all together.
+        Probability that all bounds are true.
     statistic : callable, optional
-        ``statistic(release, pair)`` gives a number or a vector for each fit, and events are looked
-        for in these alone. By default: all released values, and distances, extremes, sizes and sums
-        that do not depend on the order of the centers.
+        ``statistic(release, pair)`` returns a number or a vector for each fit, and events are
+        searched for in these alone. By default: all released values, and distances, extremes, sizes
+        and sums that do not depend on the order of the centers.
     n_jobs : int, default=1
         Number of processes; -1 takes one for each core. The result does not depend on it when
         `random_state` is given.
     random_state : int, optional
-        Fixes the ``random_state`` of every fit, all different. None leaves it to the estimator's
-        secure randomness, which is the code that real releases run.
+        Seed from which every fit gets another ``random_state``. None lets the estimator use its
+        secure randomness, as in real releases.
     progress : callable, optional
-        ``progress(done, total)`` is called with the numbers of fits as they are finished.
+        Called as ``progress(done, total)`` with the numbers of fits.
     resume : str or path, optional
-        Folder for what is finished. An audit that was stopped goes on from there when it is called
-        in the same way again; `confidence` and `n_jobs` may change. A `statistic` is recognized by
-        its name.
+        Folder for finished fits. An audit that was stopped continues from there if it is called
+        again with the same arguments; `confidence` and `n_jobs` may differ. A `statistic` is
+        recognized by its name.
 
     Returns
     -------
     audit : EstimatorAudit
-        The bound, the event that gave it, the worst pair, and what the search saw on the others.
+        The bound, the event that it comes from, the worst pair, and estimates for the others.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, the estimator's promise is about other neighbors, or the
+        If a parameter is out of range, the estimator's guarantee is about other neighbors, or the
         folder belongs to another audit.
 
     Examples

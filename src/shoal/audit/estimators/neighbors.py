@@ -21,16 +21,16 @@ __all__ = ["Neighbors", "neighboring_datasets"]
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """Two tables of made-up records that differ in one record.
+    """Two neighboring tables of synthetic records: one has one record more than the other.
 
     Parameters
     ----------
     name : str
-        Where the record was added, in a few words.
+        Where the record is added, in a few words.
     records : array-like of shape (n, d)
         The table without the record; at least one row.
     added : array-like of shape (d,)
-        The record that the other table has as well.
+        The additional record of the other table.
 
     Examples
     --------
@@ -64,27 +64,26 @@ class Neighbors:
 
 
 def neighboring_datasets(bounds: Any, *, n: int = 50, columns: int = 2) -> Iterator[Neighbors]:
-    """Yield the pairs among which an audit searches by default.
+    """Yield the pairs of neighboring tables that an audit searches by default.
 
     Parameters
     ----------
     bounds : tuple (low, high) or Ball
-        Public box, two numbers or one value per column in each; of a ball the box around it.
+        Public bounds: two numbers, or one value per column in each; for a ball, the box around it.
     n : int, default=50
-        Number of records of the larger tables; the smaller ones have one or two, the largest ten
-        times as many.
+        Number of records of most tables; the smallest have one or two, the largest 10 ``n``.
     columns : int, default=2
         Number of columns.
 
     Yields
     ------
     pair : Neighbors
-        Named; always the same pairs for the same parameters.
+        A named pair. The same parameters always give the same pairs.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is out of range.
 
     Examples
     --------

@@ -29,30 +29,31 @@ COMPOSITES = (Pipeline, ColumnTransformer, FeatureUnion)
 
 
 def check_pipeline(pipeline: Any, *, vouch: Collection[str] = ()) -> PipelineReport:
-    """Report which steps of a pipeline read records before the noise, and the private way of each.
+    """Report which steps of a pipeline read the records before the noise, and what to use instead.
 
-    Nothing is fitted on records of the user, and nothing is spent: steps are tried on made-up
-    tables, as copies.
+    A scaler that was fitted on the records, for example, weakens the guarantee of everything after
+    it. Copies of the steps are fitted on synthetic tables: no record of yours is read, and nothing
+    is spent.
 
     Parameters
     ----------
     pipeline : estimator
-        A ``Pipeline``, ``ColumnTransformer``, ``FeatureUnion`` or search over parameters, nested in
-        any way, around an estimator or mechanism of shoal; or one of these alone.
+        A ``Pipeline``, ``ColumnTransformer``, ``FeatureUnion`` or parameter search, nested in any
+        way, around an estimator or mechanism of shoal; or one of these alone.
     vouch : collection of str, default=()
-        Names of steps, as the report has them, that you know to work on one record at a time with
-        public settings, such as a ``FunctionTransformer`` of your own. A step that was seen to read
-        records cannot be vouched for.
+        Names of steps, as in the report, of which you know that they work on one record at a time
+        with public settings, such as a ``FunctionTransformer`` of your own. A step that was seen to
+        read records cannot be vouched for.
 
     Returns
     -------
     report : PipelineReport
-        ``report.ok`` says whether the promise covers all of it.
+        The steps; ``report.ok`` says whether the guarantee covers the whole pipeline.
 
     Raises
     ------
     ParameterError
-        If it is no estimator, or `vouch` names what is not a step.
+        If `pipeline` is not an estimator, or `vouch` names an unknown step.
 
     Examples
     --------

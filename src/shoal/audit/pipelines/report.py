@@ -22,23 +22,24 @@ LIMIT = "What was done to the table before this pipeline cannot be seen from her
 
 @dataclass(frozen=True)
 class StepReport:
-    """What is known of one step of a pipeline.
+    """Whether one step of a pipeline reads the records.
 
     Parameters
     ----------
     step : str
-        Its name, in the form that ``set_params`` has: ``"columns__numbers__scale"``.
+        Name of the step, as ``set_params`` writes it: ``"columns__numbers__scale"``.
     kind : str
-        Its class.
+        Class of the step.
     verdict : str
-        ``"reads records"``: seen on made-up tables. ``"may read records"``: not seen, but not known
-        either. ``"lets records through"``: beside reports, as they are. ``"vouched for"``: by the
-        caller. ``"one record at a time"``: what becomes of a record depends on that record alone.
-        ``"private"``: makes the promise. ``"after the noise"``: sees reports only.
+        ``"reads records"``: the fit on synthetic tables showed it. ``"may read records"``: nothing
+        was seen, but the code of the step is unknown. ``"lets records through"``: it passes raw
+        records on next to reports. ``"vouched for"``: by the caller. ``"one record at a time"``:
+        its output for a record depends on that record alone. ``"private"``: it has a guarantee.
+        ``"after the noise"``: it sees reports only.
     reason : str
         How that is known.
     remedy : str
-        The private way; empty where nothing is wrong.
+        What to use instead; empty if nothing is wrong.
 
     Examples
     --------
@@ -54,18 +55,18 @@ class StepReport:
 
     @property
     def ok(self) -> bool:
-        """Whether the promise is not weakened by this step."""
+        """Whether this step leaves the guarantee as it is."""
         return self.verdict not in FAILED
 
 
 @dataclass(frozen=True)
 class PipelineReport:
-    """Which steps of a pipeline read records; prints as a table with the private way of each.
+    """The steps of a pipeline and whether they read records; prints as a table.
 
     Parameters
     ----------
     steps : tuple of StepReport
-        In the order in which records walk through them.
+        The steps, in the order in which records pass through them.
 
     Examples
     --------
@@ -81,12 +82,12 @@ class PipelineReport:
 
     @property
     def private(self) -> bool:
-        """Whether any step makes a promise."""
+        """Whether any step has a privacy guarantee."""
         return any(step.verdict == "private" for step in self.steps)
 
     @property
     def ok(self) -> bool:
-        """Whether a step makes a promise and no other is known to weaken it."""
+        """Whether a step has a guarantee and no other step weakens it."""
         return self.private and all(step.ok for step in self.steps)
 
     @property
@@ -108,7 +109,7 @@ class PipelineReport:
         Returns
         -------
         plain : dict
-            ``"ok"``, ``"summary"`` and ``"steps"``, a list of one dict a step.
+            ``"ok"``, ``"summary"`` and ``"steps"``, a list with one dict per step.
         """
         steps = [asdict(step) for step in self.steps]
         return {"ok": self.ok, "summary": self.summary, "steps": steps}

@@ -1,4 +1,4 @@
-"""Private clusters of any shape, from a noisy density."""
+"""Clusters of any shape: the peaks of a differentially private density estimate."""
 
 from shoal.cluster.density.dp_density import DPDensity
 

@@ -1,4 +1,4 @@
-"""Clusters of any shape without settings: a private answer to HDBSCAN.
+"""Clusters of any shape without settings to choose: a private alternative to HDBSCAN.
 
 Central differential privacy, pure epsilon, under add/remove of one record (proofs/density.md).
 Records are counted on a coarse public grid, which tells how fine cells may be, and then in such
@@ -48,52 +48,55 @@ ROWS = 1 << 17  # labeled at a time
 
 @shared_docs
 class DPDensity(CuratorsClusterer):
-    """Clusters of any shape, with bounds and epsilon and nothing else to choose.
+    """Density-based clustering with differential privacy: clusters of any shape and number.
+
+    It needs bounds (or a schema) and epsilon; the other parameters are optional. A cluster is a
+    peak of a noisy density that noise and chance do not explain.
 
     Parameters
     ----------
     {epsilon}
     {bounds}
     schema : Schema, default=None
-        Instead of ``bounds``: the public description of a table. Numbers, dates and places (two
-        columns) are the columns of the cells, and must say what fills a missing value, or refuse
-        it. Every combination of categories, at most 64, is a stratum with a density and clusters of
-        its own; a record is in one stratum, so all of them share one epsilon.
+        Public description of a table, in place of ``bounds``. Its numbers, dates and places (two
+        columns each) are the columns of the cells, and must say what replaces a missing value, or
+        refuse it. Every combination of categories, at most 64, is a stratum with a density and
+        clusters of its own; a record is in one stratum, so each stratum gets the full epsilon.
     alpha : float, default=0.05
-        Probability of any false cluster: of more than one where records have a single peak, or of
-        one in a stratum without records.
+        Probability of any false cluster: of finding more than one if the records have a single
+        peak, or one in a stratum without records.
     n_clusters : int, default=None
-        Number of clusters where it is known, in each stratum: the most prominent peaks, whether or
-        not they are more than chance. None finds those that are.
+        Number of clusters in each stratum, if it is known: the most prominent peaks are taken,
+        whether or not they are significant. None finds the significant ones.
     min_cluster_size : float, default=None
-        Records below which a part is no cluster of its own. None takes any size.
+        Smallest estimated number of records of a cluster. None accepts any size.
     {ledger}
     {random_state}
 
     Attributes
     ----------
     n_clusters_ : int
-        Number of clusters.
+        Number of clusters found.
     cluster_sizes_ : ndarray of shape (n_clusters,)
-        Estimated number of records of each, the largest first in each stratum.
+        Estimated number of records of each cluster, the largest first in each stratum.
     cells_ : ndarray of int32 over the grid
-        Cluster of each cell, -1 for none. Where records fill little of the box, cells are of
-        several sizes: then it has one entry for each, and ``release_`` has their corners.
+        Cluster of each cell, -1 for none. If the records fill little of the bounds, cells are of
+        several sizes: the array then has one entry per cell, and ``release_`` has their corners.
     density_ : ndarray over the grid
         Estimated number of records of each cell.
     cluster_tree_ : ClusterTree
-        Clusters within clusters, as :class:`shoal.density.ClusterTree` describes them; the clusters
-        are its nodes ``cluster_nodes_``.
+        Clusters within clusters, as :class:`shoal.density.ClusterTree` describes them.
     cluster_nodes_ : ndarray of shape (n_clusters,)
-        Node of each cluster.
+        Node of each cluster in ``cluster_tree_``.
     threshold_ : float
-        Standard deviations that a peak had to stand above the pass to a higher one.
+        Prominence that made a peak significant: how far it had to rise above the highest pass to a
+        higher peak, in standard deviations.
     n_records_ : float
         Noisy number of records.
     strata_ : list of dict
-        The categories of each stratum by the names of their fields; one without categories where
-        there are none. Of several strata, ``cells_``, ``density_``, ``cluster_tree_``,
-        ``cluster_nodes_`` and ``threshold_`` are lists, one for each.
+        The categories of each stratum, by field name; a single empty one if there are no
+        categories. With several strata, ``cells_``, ``density_``, ``cluster_tree_``,
+        ``cluster_nodes_`` and ``threshold_`` are lists with one entry for each.
     cluster_strata_ : ndarray of shape (n_clusters,)
         Stratum of each cluster.
     {guarantee_}
@@ -106,20 +109,21 @@ class DPDensity(CuratorsClusterer):
 
     See Also
     --------
-    DPWaveCluster : The published way to clusters of any shape.
+    DPWaveCluster : Clusters of any shape by WaveCluster, with settings to choose.
     DPKMeans : Round clusters, in any number of columns.
 
     Notes
     -----
-    For 1 to 4 columns: in more, the cells of a grid hold too few records to show shapes.
+    For tables of 1 to 4 columns: with more, the cells of a grid hold too few records to show
+    shapes.
 
     {promise_to_records}
 
-    Where the promise ends (proofs/density.md): ``fit`` raises before anything is spent where there
-    is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and it
-    tells whether a chosen subset is empty: errors are for the curator's eyes. ``labels_`` and
-    ``predict`` of private records are exact. How long a fit takes and how much memory it needs
-    depends on the records, and is not hidden.
+    What the guarantee does not cover (proofs/density.md): ``fit`` raises, before anything is spent,
+    if there is no record, or a number is NaN or infinite. Such an error costs no budget, can be
+    repeated, and tells whether a subset of the records is empty: errors are for the curator's eyes.
+    ``labels_`` and ``predict`` of private records are exact. The time and memory that a fit takes
+    depend on the records and are not hidden.
 
     Examples
     --------
@@ -207,7 +211,7 @@ class DPDensity(CuratorsClusterer):
         return self
 
     def predict(self, X: TableLike) -> Any:
-        """Find the cluster of each record's cell; of private records, private.
+        """Find the cluster of each record by its cell; labels of private records are private.
 
         Parameters
         ----------
@@ -216,14 +220,15 @@ class DPDensity(CuratorsClusterer):
         Returns
         -------
         labels : ndarray of shape (n,), or Spark DataFrame
-            Cluster, or -1 for none; a Spark DataFrame gets it as a further column.
+            Cluster of each record, -1 for none; a Spark DataFrame is returned with a column of
+            them.
         """
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False, schema=self.schema)
         return self._labels(open_engine(table, Lattice.box(*self.bounds_, half=HALF)))
 
     def predict_proba(self, X: TableLike) -> Floats:
-        """Return to what degree each record belongs to each cluster; of private records, private.
+        """Return the degree to which each record belongs to each cluster; private if records are.
 
         Parameters
         ----------
@@ -233,8 +238,8 @@ class DPDensity(CuratorsClusterer):
         Returns
         -------
         degrees : ndarray of shape (n, n_clusters)
-            Between 0 and 1, by the record's cell and those around it; the rest of each row belongs
-            to no cluster.
+            Degrees between 0 and 1, from the record's cell and those around it. What a row lacks to
+            1 is the degree to which the record belongs to no cluster.
         """
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False, schema=self.schema)
@@ -260,26 +265,26 @@ class DPDensity(CuratorsClusterer):
         alpha: float | None = None,
         level: float | None = None,
     ) -> "DPDensity":
-        """Find other clusters in what was released already: this costs nothing.
+        """Find clusters anew, with other settings, in the counts already released; spends nothing.
 
-        It is free in privacy, not in alpha: of several tries, the one that is liked best may show a
-        false cluster more often than ``alpha`` says. It has no ``labels_``: ask it to ``predict``.
+        If you try several settings and keep the one you like best, it may show a false cluster more
+        often than ``alpha`` says. The result has no ``labels_``: call its ``predict``.
 
         Parameters
         ----------
         n_clusters, min_cluster_size : default=None
-            As for the estimator, whose own are not kept.
+            As for the estimator; the estimator's own settings are not kept.
         alpha : float, default=None
-            None leaves it as it is.
+            As for the estimator, whose value None keeps.
         level : float, default=None
-            Density at which the tree is cut, in the unit of ``cluster_tree_``: clusters are what
-            stands above it, and cells below it are in none. None chooses clusters of different
-            densities by their excess of mass.
+            Density at which the tree is cut, in the unit of ``cluster_tree_``: clusters are the
+            connected regions above it, and cells below it are in none. None chooses clusters of
+            different densities by their excess of mass.
 
         Returns
         -------
         model : DPDensity
-            Another fitted estimator, with the same guarantee and the same receipt.
+            Another fitted estimator, with the same guarantee and ledger receipt.
         """
         check_is_fitted(self)
         other = copy.copy(self)
@@ -295,25 +300,26 @@ class DPDensity(CuratorsClusterer):
 
     @classmethod
     def from_release(cls, release: Release) -> "DPDensity":
-        """Return the estimator that a release was made by, without its records.
+        """Rebuild a fitted estimator from its release, without the records.
 
-        What was published is enough to :meth:`refine` it, to ``predict`` and to draw it: nothing is
+        What was published is enough to :meth:`refine` it, to ``predict`` and to draw it; nothing is
         spent.
 
         Parameters
         ----------
         release : Release
-            Of a DPDensity.
+            Release of a DPDensity.
 
         Returns
         -------
         model : DPDensity
-            Fitted; its clusters are those that no setting but the ``alpha`` of the release finds.
+            Fitted estimator. Its clusters are those of the release's ``alpha``, with all other
+            settings at their defaults.
 
         Raises
         ------
         ReleaseError
-            If the release is of another kind, or lacks what a density needs.
+            If the release is of another kind, or lacks the counts of its cells.
 
         Examples
         --------
@@ -358,22 +364,22 @@ class DPDensity(CuratorsClusterer):
         return model
 
     def outlines(self, *, longitude: int | str | None = None) -> dict[str, Any]:
-        """Return where the clusters lie, as GeoJSON, from the release alone.
+        """Return the outlines of the clusters as GeoJSON, from the release alone.
 
         Parameters
         ----------
         longitude : int or str, default=None
-            Column that is the first of each position, as GeoJSON has it. None takes a column
-            named lon, lng, long, longitude or x, or else the first.
+            Column that comes first in each position, as longitude does in GeoJSON. None takes a
+            column named lon, lng, long, longitude or x, or else the first.
 
         Returns
         -------
         collection : dict
             A FeatureCollection with a feature for each cluster, which has its number, its
-            estimated size and its share of the records, and its stratum where there are several:
-            polygons of two columns, in the unit of the bounds or fields; of a place, longitude
-            and latitude (beyond 180 where a polygon crosses that meridian). Of one column,
-            features without geometry have ``intervals``.
+            estimated size, its share of the records, and its stratum if there are several. With
+            two columns features are polygons, in the unit of the bounds or fields; for a place, in
+            longitude and latitude (beyond 180 if a polygon crosses that meridian). With one column
+            they have no geometry but ``intervals``.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Private k-means, one method a file."""
+"""Differentially private k-means: the estimator and its methods."""
 
 from shoal.cluster._centers import pack_spheres
 from shoal.cluster.kmeans._kccm import KCCM_NOISE, KCCM_ROUNDS, KCCMNoise

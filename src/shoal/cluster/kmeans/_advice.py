@@ -34,7 +34,7 @@ MAX_NAMED = 3  # columns named in one line
 
 
 class Advice(NamedTuple):
-    """What to expect of a fit."""
+    """Predicted method and cost of a private fit; prints as one sentence."""
 
     method: str
     cost_ratio: float

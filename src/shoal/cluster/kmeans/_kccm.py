@@ -35,9 +35,12 @@ __all__ = [
     "round_budgets",
 ]
 
+#: Kinds of noise of DP-KCCM: the parameter ``noise`` of :class:`shoal.DPKMeans`.
 KCCMNoise = Literal["average", "allocation", "gaussian"]
+#: All kinds of noise of DP-KCCM.
 KCCM_NOISE: tuple[KCCMNoise, ...] = ("average", "allocation", "gaussian")
-KCCM_ROUNDS = 12  # of the source
+#: Number of rounds of DP-KCCM in its paper.
+KCCM_ROUNDS = 12
 
 
 class KCCMMethod(KMeansMethod):

@@ -42,65 +42,77 @@ FALSE_CERTAINTY = 0.001  # probability that a fit calls any empty cluster certai
 
 @shared_docs
 class DPKMeans(CuratorsClusterer):
-    """k-means whose centers may be published.
+    """k-means with differential privacy: its centers may be published.
 
     Parameters
     ----------
     n_clusters : int or "private", default=8
-        Number of clusters; it may exceed the number of records. ``"private"`` chooses 2 to
-        ``max_clusters`` from released values: for nothing with methods that release a synopsis,
-        for 20% of the budget with ``"lloyd"`` and ``"kccm"``. Where noise leaves the mean alone,
-        ``"centered"`` publishes that one center, and ``advice_`` says so.
+        Number of clusters; it may exceed the number of records. ``"private"`` chooses between 2 and
+        ``max_clusters`` from noisy values: at no extra cost with methods that release a noisy grid
+        or tree, and for 20% of the budget with ``"lloyd"`` and ``"kccm"``. If the noise is too
+        large to tell any clusters apart, ``"centered"`` publishes a single center, the mean of all
+        records, and ``advice_`` says so.
     {epsilon}
     delta : float, default=0.0
-        0 for pure differential privacy, above 0 to allow Gaussian noise.
+        0 for pure differential privacy; above 0 Gaussian noise is allowed, which is smaller where
+        there are many columns.
     {bounds}
-        Distance is in units of the bounds, so a bound's width weighs its column: a column of 0 and
-        1 with bounds 0 and 1 counts as much as the whole range of any other.
-        ``bounds="private"`` learns powers of two from the records, for 10% of the budget.
-        ``Ball(center, radius)`` is for columns that share a unit, such as embeddings.
+        Distance is in units of the bounds: each column is divided by the width of its bounds, so a
+        0-1 column with bounds 0 and 1 counts as much as the whole range of any other.
+        ``bounds="private"`` learns bounds that are powers of two from the records, for 10% of the
+        budget. ``Ball(center, radius)`` is for columns that share a unit, such as embeddings.
     schema : Schema, default=None
-        The public description of a table with numbers, categories, dates and gaps, in place of
-        bounds. Records are encoded by it, one by one, and distance is that of the encoding: the
-        full range of a number and two different categories are both their field's weight apart,
-        squared. Its roles "user" and "sample_weight" give ``user_ids`` and ``sample_weight``.
+        Public description of a table with numbers, categories, dates and missing values, in place
+        of ``bounds``. Each record is encoded by it, and distance is that of the encoding: the
+        squared distance between the two ends of a number's range, or between two different
+        categories, is the weight of the field. Fields with the roles "user" and "sample_weight"
+        are used as ``user_ids`` and ``sample_weight``.
     column_weights : array-like of shape (d,), default=None
-        How much the square of each column counts, in units of its bounds; None: all alike.
+        Weight of each column in squared distances, where columns are in units of their bounds.
+        None weighs all columns the same.
     metric : {"bounds", "cosine"}, default="bounds"
-        ``"cosine"``: records are brought to length 1 first, in ``predict`` and on devices too;
-        no bounds are needed, and a center is a mean of unit vectors.
+        ``"cosine"`` scales every record to length 1 first, in ``predict`` and on devices too; it
+        needs no bounds, and a center is a mean of unit vectors.
     method : {"auto", "grid", "tree", "centered", "ball", "mixed", "lloyd", "kccm"}, default="auto"
-        ``"grid"``: a noisy grid, clustered, then one noisy step. ``"tree"``: the same, but where
-        records crowd into few of its cells, a tree that is fine there and coarse elsewhere; up to
-        8 columns, pure noise. ``"centered"``: a grid and rounds around the noisy mean, from 5
-        columns on. ``"ball"``: noisy rounds in windows inside a learned ball, for many columns.
-        ``"mixed"``: noisy rounds with noise in the shape of the columns, for schemas with
-        categories; first centers are found among made-up records of the noisy shares.
-        ``"lloyd"``: rounds of noisy counts and sums. ``"kccm"``: DP-KCCM, too many clusters and
-        then merged. ``"auto"`` chooses among the first five by public or noisy numbers, and the
-        smaller noise; ``reason_`` says why.
+        How the budget is spent; ``"auto"`` chooses among the first five below from public and noisy
+        numbers, and ``reason_`` says why.
+
+        * ``"grid"``: cluster the noisy counts of a grid, then improve the centers in one noisy
+          step.
+        * ``"tree"``: the same, but if most records lie in few cells of the grid, a tree of cells
+          takes its place, with small cells where there are many records; up to 8 columns, pure
+          noise only.
+        * ``"centered"``: a grid around the noisy mean, then noisy rounds; from 5 columns on.
+        * ``"ball"``: noisy rounds inside a ball that is learned first; for many columns.
+        * ``"mixed"``: noisy rounds with noise fitted to numbers and categories, for schemas with
+          categories; initial centers come from synthetic records with the noisy shares.
+        * ``"lloyd"``: rounds of noisy counts and sums.
+        * ``"kccm"``: DP-KCCM, which finds too many clusters and then merges them.
     {n_public}
     max_iter : int, default=None
-        Number of rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and
-        ``"kccm"`` (None: 12).
+        Number of noisy rounds of ``"lloyd"`` (None: 2 to 7, as many as epsilon can pay for) and of
+        ``"kccm"`` (None: 12). The budget is divided among them.
     split : {"joint", "analytic", "equal"}, default="joint"
-        How a round of ``"lloyd"`` divides its budget between counts and sums: not at all (noise
-        in the shape of a box), as Su et al. (2016), or the same for every number.
+        How a round of ``"lloyd"`` divides its budget between counts and sums. ``"joint"`` does not
+        divide it: one draw of noise covers both. ``"analytic"`` divides it as Su et al. (2016) do,
+        ``"equal"`` gives the same to every released number.
     noise : {"allocation", "average", "gaussian"}, default="allocation"
-        Noise of ``"kccm"``: Laplace with more budget in later rounds, Laplace with equal budgets,
-        or Gaussian with equal budgets, which needs ``delta > 0``.
+        Noise of ``"kccm"``. ``"allocation"``: Laplace noise, with more of the budget in later
+        rounds. ``"average"``: Laplace noise, the same budget in every round. ``"gaussian"``:
+        Gaussian noise, the same budget in every round; needs ``delta > 0``.
     overcluster : int, default=3
-        Centers that ``"kccm"`` starts with for each one wanted; 1 merges nothing.
+        ``"kccm"`` starts with this many times ``n_clusters`` centers; 1 merges nothing.
     max_clusters : int, default=20
-        Most clusters for ``n_clusters="private"``.
+        Largest number of clusters that ``n_clusters="private"`` may choose.
     weight_limit : float, default=1.0
-        Public limit of ``sample_weight``; larger weights count as this, and noise is scaled to it.
+        Public upper limit of ``sample_weight``: larger weights are clipped to it, and noise grows
+        with it.
     records_per_user : int, default=1
-        Public number of records that count of each user where ``user_ids`` are given; noise is
-        scaled to it.
+        If ``user_ids`` are given, how many records of each user count, at most: a public number,
+        with which noise grows.
     user_column : str, default=""
         Name of the column that ``user_ids`` come from, for the guarantee and the ledger. Not needed
-        for a pandas or polars column, which has a name of its own.
+        for a pandas or polars column, which brings its name.
     {ledger}
     {random_state}
 
@@ -109,48 +121,50 @@ class DPKMeans(CuratorsClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Private centers.
     cluster_sizes_ : ndarray of shape (n_clusters,)
-        Noisy sizes (sums of weights) around the centers of the last release, none below 0.
+        Noisy number of records (sum of weights) around each center, as the last noisy step counted
+        them; none below 0.
     center_radius_ : ndarray of shape (n_clusters,)
-        With 95% confidence the exact mean of the records that a center was computed from is no
-        further away, in units of the bounds (0.1: a tenth of a column's width) or of the schema's
-        distance; from the known noise alone. Records outside the center's window count as if at its
-        edge: where tails are long, the mean without windows is often further away. Infinite, which
-        is to say unknown, where that would allow the whole box.
+        How far noise may have moved each center: with 95% confidence, the exact mean of the records
+        that it was computed from is at most this far away, in units of the bounds (0.1: a tenth of
+        a column's width) or of the schema's distance. Records outside the center's window (the
+        noisy step clips them to it) count as if at its edge: if tails are long, the mean of the
+        unclipped records is often further away. Infinite, that is unknown, if this would not rule
+        out any place within the bounds.
     noise_probability_ : ndarray of shape (n_clusters,)
-        How likely noise alone is to show a cluster as full as this one where nobody is, corrected
-        for the number of centers (or cells) that were looked at; 1 where a center of ``"lloyd"``
-        or ``"kccm"`` may lie anywhere.
+        Probability that noise alone shows a cluster of at least this size where there is no record,
+        corrected for the number of centers (or cells) that were looked at (a p-value); 1 if a
+        center of ``"lloyd"`` or ``"kccm"`` may lie anywhere.
     certain_ : ndarray of bool, shape (n_clusters,)
-        False where noise alone may explain the center: its ``noise_probability_`` is above 0.1%.
-        At most one fit in 1,000 calls any center certain where nobody was counted, around the
-        place from which it took its last step; that step may leave records to other centers.
+        Whether each center is more than noise: its ``noise_probability_`` is at most 0.1%. At most
+        one fit in 1,000 calls any center certain that had no records around it before its last
+        step; after that step, its records may be nearer to other centers.
     advice_ : str
-        What to do about centers that may be noise alone, or where there is one mean in place of
-        the clusters asked for; empty where all centers are certain.
+        What to do about centers that may be noise alone, or about a single mean in place of the
+        clusters asked for; empty if all centers are certain.
     {guarantee_}
     release_ : Release
-        The only thing meant to leave the curator; names of columns are in it as the table has them.
+        The only thing meant to leave the curator. It holds the names of the columns as they are.
     {labels_}
     bounds_ : tuple (low, high)
-        The box, public or learned; with a schema, of encoded records.
+        The bounds, public or learned; with a schema, those of encoded records.
     method_, reason_ : str
-        The method that ran, and why it was chosen.
+        The method that ran, and why ``"auto"`` chose it.
     n_iter_ : int
         Number of passes that released centers.
     {features_in_}
 
     See Also
     --------
-    shoal.mechanisms.Laplace : The local model, where no one but the device sees the record.
+    shoal.mechanisms.Laplace : Noise in the local model, where only the device sees the record.
 
     Notes
     -----
-    Where the promise ends (proofs/kmeans.md): ``fit`` raises before anything is spent where there
-    is no record, a number is NaN or infinite, all weights are zero, or an id is missing or of a
-    refused type. That costs nothing and can be repeated, and it tells whether a chosen subset is
-    empty: errors are for the curator's eyes. ``labels_``, ``predict`` and ``score`` of private
-    records are exact. How long a fit takes and how much memory it needs depends on the records, and
-    is not hidden.
+    What the guarantee does not cover (proofs/kmeans.md): ``fit`` raises, before anything is spent,
+    if there is no record, a number is NaN or infinite, all weights are zero, or an id is missing or
+    of a refused type. Such an error costs no budget, can be repeated, and tells whether a subset of
+    the records is empty: errors are for the curator's eyes. ``labels_``, ``predict`` and ``score``
+    of private records are exact. The time and memory that a fit takes depend on the records and are
+    not hidden.
 
     Examples
     --------
@@ -218,13 +232,14 @@ class DPKMeans(CuratorsClusterer):
         {X_of_fit}
         {y}
         sample_weight : array-like of shape (n,), default=None
-            Weights from 0 to ``weight_limit``, rounded to 1/256 of it.
+            Weight of each record, from 0 to ``weight_limit``, rounded to 1/256 of it.
         user_ids : array-like of shape (n,), default=None
-            Whose record each row is: whole numbers, text, bytes or UUIDs, none missing, in a list,
-            an array, or a pandas, polars or Arrow column; only for records in memory. Ids of
-            other types (floats, dates) are refused, and none are converted: 1 and "1" are two
-            users. A pandas column must have the index of a pandas X. The promise is then made to
-            users, for their first ``records_per_user`` rows together; further rows do not count.
+            User of each row, so that the guarantee protects users with all their rows instead of
+            single records: the first ``records_per_user`` rows of each user count, further ones are
+            ignored. Ids are whole numbers, text, bytes or UUIDs, none missing, in a list, an array,
+            or a pandas, polars or Arrow column; only for records in memory. Ids of other types
+            (floats, dates) are refused, and none are converted: 1 and "1" are two users. A pandas
+            column must have the index of a pandas X.
 
         Returns
         -------
@@ -281,24 +296,25 @@ class DPKMeans(CuratorsClusterer):
     def advise(
         n: int, d: int, k: int, epsilon: float, *, delta: float = 0.0, random_state: RandomState = 0
     ) -> Advice:
-        """Predict what privacy will cost, before any budget is spent.
+        """Predict how much worse a private fit will be, before any budget is spent.
 
         Parameters
         ----------
         n, d, k : int
             Number of records, columns and clusters.
         epsilon : float
-            Budget.
+            Privacy budget of the fit.
         delta : float, default=0.0
-            The other part of the promise.
+            The delta of the fit; above 0, Gaussian noise is allowed.
         random_state : int, default=0
-            Seed of the made-up records; none of the user's are looked at.
+            Seed of the synthetic records that the prediction uses in place of yours.
 
         Returns
         -------
         advice : Advice
-            The method that ``"auto"`` would take, and its cost over that of k-means without
-            privacy, on round clusters as far apart as those of real tables usually are.
+            The method that ``"auto"`` would choose, and its cost (sum of squared distances) divided
+            by that of k-means without privacy, on round clusters as far apart as those of real
+            tables usually are.
 
         Examples
         --------
@@ -310,7 +326,7 @@ class DPKMeans(CuratorsClusterer):
         return predict_cost(DPKMeans, n, d, k, epsilon, delta=delta, random_state=random_state)
 
     def predict(self, X: TableLike) -> Any:
-        """Find the nearest center of each record; of private records, private.
+        """Find the nearest center of each record; labels of private records are private.
 
         Parameters
         ----------
@@ -319,16 +335,16 @@ class DPKMeans(CuratorsClusterer):
         Returns
         -------
         labels : ndarray of shape (n,), or Spark DataFrame
-            Index of the nearest center; a Spark DataFrame gets it as a further column.
+            Index of the nearest center; a Spark DataFrame is returned with a column of them.
         """
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False, schema=self.schema)
         return self._nearest(table)
 
     def score(self, X: TableLike, y: Any = None) -> float:
-        """Return minus the cost: the sum of squared distances to the nearest center; private.
+        """Return minus the sum of squared distances to the nearest center; an exact, private value.
 
-        Distance is in units of the bounds or of the schema, as everywhere.
+        Distance is in units of the bounds, or that of the schema, as in ``fit``.
 
         Parameters
         ----------
@@ -339,7 +355,7 @@ class DPKMeans(CuratorsClusterer):
         Returns
         -------
         score : float
-            Larger is better. Choosing among fits by this number has no guarantee.
+            Larger is better. Choosing among fits by this number has no privacy guarantee.
         """
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False, schema=self.schema)

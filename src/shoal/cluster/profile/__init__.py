@@ -1,4 +1,4 @@
-"""A private profile of published clusters: what distinguishes each of them."""
+"""Private descriptions of published clusters: what distinguishes each of them."""
 
 from shoal.cluster.profile._plan import FieldNoise, profile_noise
 from shoal.cluster.profile._profiles import Estimate, FieldProfile, Profile

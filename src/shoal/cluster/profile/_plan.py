@@ -136,18 +136,18 @@ def number_of_bins(cluster_size: float, deviation: float) -> int:
 
 
 class FieldNoise(NamedTuple):
-    """How noisy the profile of a field is, in a cluster of a given size.
+    """The expected noise in the profile of one field, in a cluster of a given size.
 
     Parameters
     ----------
     field : str
-        Its name.
+        Name of the field.
     levels : int
-        Number of levels or bins, with that of missing values.
+        Number of categories or bins, including the one for missing values.
     deviation : float
         Standard deviation of the noise of one count.
     share_error : float
-        Half the width of the 95% interval of a share.
+        Half the width of the 95% interval of a share (the fraction of records at one level).
     """
 
     field: str
@@ -164,20 +164,20 @@ def profile_noise(
     delta: float = 0.0,
     records_per_user: int = 1,
 ) -> tuple[FieldNoise, ...]:
-    """Return how noisy a profile would be, before anything is spent: no table is needed.
+    """Predict the noise of a :class:`ClusterProfile` from public numbers; nothing is spent.
 
     Parameters
     ----------
     schema : Schema
-        The public description of the table.
+        Public description of the table.
     epsilon : float
-        Budget of the profile.
+        Privacy budget of the profile.
     cluster_size : float
-        Number of records in a cluster, as you expect it.
+        Expected number of records in a cluster.
     delta : float, default=0.0
         0 for pure differential privacy, above 0 for Gaussian noise.
     records_per_user : int, default=1
-        Records of one person that count.
+        How many records of one user count, at most.
 
     Returns
     -------

@@ -13,12 +13,12 @@ OVERALL = "overall"
 
 
 class Estimate(NamedTuple):
-    """A noisy value, and the interval that holds the exact one with 95% confidence.
+    """A noisy value and the 95% confidence interval of the exact one.
 
     Parameters
     ----------
     value : float
-        What is released.
+        The noisy value.
     low, high : float
         Ends of the interval.
     """
@@ -30,18 +30,18 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FieldProfile:
-    """One field in one cluster.
+    """The noisy distribution of one field in one cluster.
 
     Parameters
     ----------
     name : str
-        Of the field.
+        Name of the field.
     unit : str
-        Of its numbers; dates are days since 1970.
+        Unit of its numbers; dates are days since 1970.
     shares : mapping of Estimate
-        By level; of numbers by bin.
+        Fraction of records at each category, or in each bin of a number.
     quantiles : mapping of Estimate
-        By rank, 0.5 for the median; none of categories.
+        Quantiles by rank (0.5 is the median); categories have none.
     """
 
     name: str
@@ -50,31 +50,31 @@ class FieldProfile:
     quantiles: Mapping[float, Estimate] = field(repr=False)
 
     def share(self, level: str) -> Estimate:
-        """Return the share of a level."""
+        """Return the share of a category or bin."""
         return self.shares[level]
 
     @property
     def missing(self) -> Estimate:
-        """Share of missing values; exactly 0 where there can be none."""
+        """Share of missing values; exactly 0 if the field cannot have any."""
         return self.shares.get(MISSING, Estimate(0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """One cluster, or all records.
+    """The profile of one cluster, or of all records.
 
     Parameters
     ----------
     cluster : int or str
-        Its label, or "overall".
+        Label of the cluster, or "overall".
     size : Estimate
-        Number of records, or of people where each has one.
+        Number of records, or of people if each has one record.
     fields : mapping of FieldProfile
-        By name.
+        Profile of each field, by name.
     keywords : mapping of mappings of Estimate
-        Of each text field, by word: people who wrote it, in parts of the size.
+        For each text field and word: the number of people who wrote it, as a fraction of the size.
     sentence : str
-        What is clear of the noise; empty overall.
+        What distinguishes the cluster beyond the noise; empty for "overall".
     """
 
     cluster: int | str

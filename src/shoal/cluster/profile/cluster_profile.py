@@ -49,23 +49,26 @@ __all__ = ["ClusterProfile"]
 
 @shared_docs
 class ClusterProfile(BaseEstimator):
-    """What distinguishes each cluster: shares, quantiles and missing rates, with their noise.
+    """Description of published clusters: private shares, quantiles and missing rates of each.
+
+    Every value comes with the 95% confidence interval that follows from its noise.
 
     Parameters
     ----------
     release : Release or fitted estimator
-        Published clusters.
+        The published clusters, of an estimator of this package.
     schema : Schema, default=None
-        The public description of the table; None for that of the release. Fields with the role
-        "feature" or "describe" are described, also where clusters were made without them.
+        Public description of the table; None takes that of the release. Fields with the role
+        "feature" or "describe" are described, even if the clustering did not use them.
     {epsilon}
     delta : float, default=0.0
         0 for pure differential privacy, above 0 for Gaussian noise.
     max_words : int, default=3
-        Words of one person that count for the keywords of text fields, which need a delta.
+        How many words of one person count, at most, for the keywords of text fields. Keywords need
+        ``delta > 0``.
     records_per_user : int, default=1
-        Public number of records that count of each user where ``user_ids`` are given; noise is
-        scaled to it.
+        If ``user_ids`` are given, how many records of each user count, at most: a public number,
+        with which noise grows.
     user_column : str, default=""
         Name of the column that ``user_ids`` come from, for the guarantee and the ledger.
     {ledger}
@@ -74,27 +77,28 @@ class ClusterProfile(BaseEstimator):
     Attributes
     ----------
     profiles_ : mapping of Profile
-        By cluster, -1 for records in none, and ``"overall"``.
+        Profile of each cluster by its label (-1 for records in none), and that of all records as
+        ``"overall"``.
     {guarantee_}
     release_ : Release
-        The only thing meant to leave the curator: all that tables and charts are made of.
+        The only thing meant to leave the curator; tables and charts need nothing else.
     {features_in_}
 
     See Also
     --------
-    shoal.cluster.profile_noise : How noisy a profile would be, before anything is spent.
+    shoal.cluster.profile_noise : Predict the noise of a profile before anything is spent.
 
     Notes
     -----
-    Intervals hold the exact value in the table with 95% confidence, each by itself, from the known
-    noise alone; how well the table speaks for others is not in them. Sentences say only what is
-    clear of the noise: with 95% confidence all of them together are true of the table.
+    Each interval by itself holds the exact value in the table with 95% confidence. Intervals are
+    about the added noise alone, not about how well the table represents other people. With 95%
+    confidence, all sentences of :meth:`describe` together are true of the table.
 
-    The budget is divided among fields in proportion to m^(1/3) of their m levels (with delta: mu^2
-    to m^(1/2)), which makes the total squared error of the counts least.
+    The budget is divided among fields so that the total squared error of the counts is least: a
+    field of m levels gets a part in proportion to m^(1/3) (with delta: of mu^2, to m^(1/2)).
 
-    Where the promise ends: errors before anything is spent are for the curator's eyes, as those of
-    :class:`~shoal.DPKMeans` are.
+    What the guarantee does not cover: errors before anything is spent are for the curator's eyes,
+    as those of :class:`~shoal.DPKMeans` are.
 
     Examples
     --------
@@ -144,12 +148,12 @@ class ClusterProfile(BaseEstimator):
         Parameters
         ----------
         X : data frame, dict of columns, path, Arrow dataset or Spark DataFrame
-            The records, with the columns that clusters were made of and those to describe.
+            The records, with the columns that the clustering used and those to describe.
         {y}
         user_ids : array-like of shape (n,), default=None
-            Whose record each row is, as for :class:`~shoal.DPKMeans`; by default what the schema
-            says. The rows of one user may be in several clusters: the promise is for all of them
-            together.
+            User of each row, as for :class:`~shoal.DPKMeans`; by default the schema's field with
+            the role ``"user"``. The rows of one user may be in several clusters: the guarantee
+            covers all of them together.
 
         Returns
         -------
@@ -214,37 +218,38 @@ class ClusterProfile(BaseEstimator):
         return self
 
     def table_schema(self) -> Schema:
-        """Return the schema by which ``fit`` reads a table: as clusters and levels.
+        """Return the schema with which ``fit`` reads a table.
 
-        A table with users may be read by it from a file, as
-        ``read_table(path, schema=profile.table_schema())``, and passed to ``fit``.
+        Use it to read a table with users from a file: pass
+        ``read_table(path, schema=profile.table_schema())`` to ``fit``.
 
         Returns
         -------
         schema : Schema
-            From public values alone.
+            Encodes each record as its cluster and its levels; made from public values alone.
         """
         return self._prepared(users=False).coding
 
     def describe(self) -> list[str]:
-        """Return a sentence for each cluster: what is clear of the noise, the strongest first.
+        """Return a sentence for each cluster: what distinguishes it most comes first.
 
         Returns
         -------
         sentences : list of str
-            Such as "cluster 2 (about 4,100 people): city B 61% against 20% overall". Ranges of
-            numbers are of the middle half.
+            Such as "cluster 2 (about 4,100 people): city B 61% against 20% overall". Only
+            differences that the noise does not explain are mentioned. A range of a number is that
+            of its middle half.
         """
         check_is_fitted(self)
         return list(self.release_.values["sentences"])
 
     def rows(self) -> list[Row]:
-        """Return all sizes, shares and quantiles with their intervals, one a row.
+        """Return all sizes, shares and quantiles with their intervals, one per row.
 
         Returns
         -------
         rows : list of Row
-            Of each cluster, and overall.
+            Rows of each cluster, then those of all records.
         """
         check_is_fitted(self)
         return profile_rows(self.release_.values)
@@ -255,23 +260,23 @@ class ClusterProfile(BaseEstimator):
         Returns
         -------
         frame : pandas.DataFrame
-            One number a row.
+            One value per row.
         """
         rows = self.rows()
         return require("pandas", extra="frame").DataFrame(rows, columns=list(Row._fields))
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the rows of :meth:`to_frame` as CSV text, and write them to a file if asked.
+        """Return the rows of :meth:`to_frame` as CSV text; with a path, write them to a file too.
 
         Parameters
         ----------
         path : path-like, default=None
-            A file; one that exists is replaced.
+            File to write; an existing one is replaced.
 
         Returns
         -------
         text : str
-            With a header line.
+            The CSV, with a header line.
         """
         rows, text = self.rows(), io.StringIO()
         writer = csv.writer(text, lineterminator="\n")

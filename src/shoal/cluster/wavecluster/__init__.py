@@ -1,4 +1,4 @@
-"""Private WaveCluster: its techniques and the steps that they share."""
+"""Differentially private WaveCluster: clusters of any shape from a noisy grid."""
 
 from shoal.cluster.wavecluster._components import label_grid
 from shoal.cluster.wavecluster._problem import top_cells

@@ -33,18 +33,20 @@ def connected_components(codes: Ints, shape: tuple[int, ...]) -> Labels:
 
 
 def label_grid(mask: Bools) -> tuple[Labels, int]:
-    """Label the cells of a whole grid.
+    """Label the connected components of the marked cells of a grid.
+
+    Cells that meet at a side or a corner are connected.
 
     Parameters
     ----------
     mask : ndarray of bool
-        The cells that are kept.
+        True for the cells to label.
 
     Returns
     -------
     labels : ndarray of int32, shape of the mask
-        Component of each kept cell, from 0, in the order of their first cells in C order; -1
-        elsewhere.
+        Component of each marked cell, -1 elsewhere. Components are numbered from 0, by their first
+        cell in C order.
     count : int
         Number of components.
 

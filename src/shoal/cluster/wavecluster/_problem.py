@@ -96,19 +96,19 @@ def plain_cells(counts: Ints, band: Band, threshold: float) -> SignificantCells:
 
 
 def top_cells(values: Floats, wanted: float) -> SignificantCells:
-    """Keep the values that reach the ``wanted``-th largest positive one; ties are all kept.
+    """Keep the ``wanted`` largest positive values, and all values tied with the last of them.
 
     Parameters
     ----------
     values : ndarray of float64
         Values of the band.
     wanted : float
-        How many to keep; a fraction is rounded up, as the source's own figures are (144 of 159).
+        How many to keep; a fraction is rounded up, as in the figures of the paper (144 of 159).
 
     Returns
     -------
     cells : SignificantCells
-        None where no value is positive.
+        The cells that are kept: none if no value is positive.
 
     Examples
     --------

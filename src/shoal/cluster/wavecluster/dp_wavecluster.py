@@ -41,57 +41,64 @@ ROWS = 1 << 17  # labeled at a time
 
 @shared_docs
 class DPWaveCluster(CuratorsClusterer):
-    """Clusters of any shape, from a private grid.
+    """WaveCluster with differential privacy: clusters of any shape, from a noisy grid.
+
+    Records are counted on a grid, and a wavelet transform of the counts is cut off at a threshold.
+    The *band*, its low-pass part, is a coarser grid of averages; its cells above the threshold are
+    *significant*, and clusters are their connected components.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Budget of one ``fit``; ``inf`` for WaveCluster without privacy.
+        Privacy budget of one ``fit``; ``inf`` for WaveCluster without privacy.
     {bounds}
     schema : Schema, default=None
-        Instead of ``bounds``: the public description of a table of numbers, dates and places, which
-        must say what fills a missing value, or refuse it.
+        Public description of a table of numbers, dates and places, in place of ``bounds``. It must
+        say what replaces a missing value, or refuse it.
     grid : int or "auto", default=64
-        Cells along each column, a multiple of 2^level. ``"auto"`` chooses from the number of
-        records, the columns and epsilon, as fine as ``threshold="auto"`` can use.
+        Number of cells along each column, a multiple of 2^level. ``"auto"`` chooses it from the
+        number of records, the columns and epsilon, as large as ``threshold="auto"`` can use.
     threshold : float or "auto", default=0.1
-        Part of the positive values of the band, in [0, 1), that counts as noise. ``"auto"``, for
-        ``"oneshot"`` on at most 2^22 cells, chooses from the noisy band, for nothing: where
-        clusters that stand out of noise and sampling error are told apart best.
+        Fraction of the positive values of the band, in [0, 1), that is taken for noise. ``"auto"``,
+        for ``"oneshot"`` on at most 2^22 cells, chooses the threshold that best separates clusters
+        which stand out from noise and sampling error; it reads the noisy band and costs no budget.
     wavelet : str, default="haar"
-        A discrete wavelet of PyWavelets.
+        Name of a discrete wavelet of PyWavelets.
     level : int, default=1
-        How often the wavelet is applied; a band value stands for 2^level cells to a side.
+        Number of times the wavelet is applied: a cell of the band is 2^level cells of the grid
+        wide.
     technique : {"oneshot", "thr", "thr-em", "qt", "baseline", "density"}, default="oneshot"
-        ``"oneshot"`` (ours): all of epsilon on the band, the threshold from the known noise.
-        ``"thr"``, ``"thr-em"``, ``"qt"``, ``"baseline"``: the published ones, corrected.
-        ``"density"``: neighborhoods that hold ``min_samples`` records, as in DBSCAN.
+        How epsilon is spent. ``"oneshot"`` (ours) spends all of it on the band and computes the
+        threshold from the known noise. ``"thr"``, ``"thr-em"``, ``"qt"`` and ``"baseline"`` are
+        those of Chen, Yu & Chirkova (2015), corrected. ``"density"`` keeps cells whose neighborhood
+        holds ``min_samples`` records, as DBSCAN does.
     min_samples : int, default=10
-        For ``"density"``: records that a cell and its neighbors must hold.
+        For ``"density"``: number of records that a cell and its neighbors must hold together.
     n_public : int, default=None
-        The number of records where it is public. None spends 2% of epsilon on a noisy count where
-        one is needed: for ``grid="auto"`` and ``"baseline"``.
+        Number of records, if it is public. With None, 2% of epsilon buys a noisy count if one is
+        needed: for ``grid="auto"`` and ``"baseline"``.
     {ledger}
     {random_state}
 
     Attributes
     ----------
     cells_ : ndarray of int32 over the band's grid
-        Cluster of each cell, -1 where it is not significant; only for bands of at most 2^24 cells.
+        Cluster of each cell, -1 if it is not significant; only for bands of at most 2^24 cells.
     cell_codes_, cell_labels_ : ndarray of shape (n_significant,)
-        Significant cells, numbered row by row over the band's grid, and their clusters.
+        The significant cells, by their index in C order over the band's grid, and their clusters.
     cell_values_ : ndarray of shape (n_significant,)
-        Their noisy values, in units of what one record changes.
+        Noisy values of the significant cells, in units of what one record changes.
     band_shape_ : tuple of int
-        Cells of the band along each column.
+        Number of cells of the band along each column.
     n_clusters_ : int
         Number of clusters.
     n_significant_ : int
         Number of significant cells.
     threshold_ : float
-        Value that a cell had to reach; with ``threshold="auto"``, once averaged with its neighbors.
+        Value that a cell had to reach to be significant; with ``threshold="auto"``, after averaging
+        with its neighbors.
     grid_ : int
-        Cells along each column.
+        Number of cells of the grid along each column.
     {guarantee_}
     release_ : Release
         The only thing meant to leave the curator.
@@ -108,11 +115,11 @@ class DPWaveCluster(CuratorsClusterer):
     -----
     {promise_to_records}
 
-    Where the promise ends (proofs/wavecluster.md): ``fit`` raises before anything is spent where
-    there is no record, or a number is NaN or infinite. That costs nothing and can be repeated, and
-    it tells whether a chosen subset is empty: errors are for the curator's eyes. ``labels_`` and
-    ``predict`` of private records are exact. How long a fit takes and how much memory it needs
-    depends on the records, and is not hidden.
+    What the guarantee does not cover (proofs/wavecluster.md): ``fit`` raises, before anything is
+    spent, if there is no record, or a number is NaN or infinite. Such an error costs no budget, can
+    be repeated, and tells whether a subset of the records is empty: errors are for the curator's
+    eyes. ``labels_`` and ``predict`` of private records are exact. The time and memory that a fit
+    takes depend on the records and are not hidden.
 
     Examples
     --------
@@ -210,7 +217,7 @@ class DPWaveCluster(CuratorsClusterer):
         return self
 
     def predict(self, X: TableLike) -> Any:
-        """Find the cluster of each record's cell; of private records, private.
+        """Find the cluster of each record by its cell; labels of private records are private.
 
         Parameters
         ----------
@@ -219,8 +226,8 @@ class DPWaveCluster(CuratorsClusterer):
         Returns
         -------
         labels : ndarray of shape (n,), or Spark DataFrame
-            Cluster, or -1 where the cell is not significant; a Spark DataFrame gets it as a further
-            column.
+            Cluster of each record, -1 if its cell is not significant; a Spark DataFrame is returned
+            with a column of them.
         """
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False, schema=self.schema)

@@ -1,4 +1,4 @@
-"""All methods of the three trust models on the user's own columns, at equal worst-case privacy."""
+"""Compare methods of all trust models on your own columns, at equal worst-case privacy."""
 
 from shoal.experiments.compare.baseline import Baseline, ComparedTable, TrivialCosts
 from shoal.experiments.compare.comparison import Comparison, MethodRow, compare_methods

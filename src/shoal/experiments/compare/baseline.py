@@ -36,16 +36,17 @@ MAX_CLUSTERS = 20
 
 
 class TrivialCosts(NamedTuple):
-    """Costs over that of k-means without privacy, of centers that nobody has to look for.
+    """Costs of trivial centers, divided by the cost of k-means without privacy.
 
     Attributes
     ----------
     middle : float
-        One center in the middle of the box: knowing nothing.
+        Cost of one center in the middle of the bounds, which uses no record.
     even : float
-        As many centers as there are clusters, spread evenly over the box: knowing nothing either.
+        Cost of as many centers as there are clusters, spread evenly over the bounds; uses no record
+        either.
     mean : float
-        One center at the mean of the records: knowing where they are, but no clusters.
+        Cost of one center at the mean of the records.
 
     Examples
     --------
@@ -60,23 +61,23 @@ class TrivialCosts(NamedTuple):
 
     @property
     def blind(self) -> float:
-        """The least of those that no record was looked at for."""
+        """The smaller of the costs for which no record was used."""
         return min(self.middle, self.even)
 
     @property
     def best(self) -> float:
-        """The least of them: what a method must beat to have found clusters."""
+        """The smallest of the costs: a method that found clusters costs less."""
         return min(self)
 
     @property
     def limit(self) -> float:
-        """A method below is nearer to k-means than to all of these: useful."""
+        """Cost below which a method is useful: halfway from k-means to the best trivial centers."""
         return (1.0 + self.best) / 2
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """The columns of a comparison, and what their clusters are without privacy; no record.
+    """The columns of a comparison and their clusters without privacy; it holds no record.
 
     Parameters
     ----------
@@ -85,20 +86,21 @@ class Baseline:
     label : str or None
         Name of the column of classes.
     low, high : tuple of float
-        Public bounds.
+        Public bounds of each column.
     n_clusters : int
         Number of clusters.
     n_records : int
         Number of records.
     centers : tuple of tuple of float
-        Those of k-means without privacy, in units of [-1, 1].
+        Centers of k-means without privacy, with columns scaled to [-1, 1].
     trivial_costs : TrivialCosts
-        Costs of centers that nobody has to look for.
+        Costs of trivial centers.
     even_ami : float
-        Adjusted mutual information of k-means with the nearest of centers spread over the box.
+        Adjusted mutual information between k-means and labels by the nearest of evenly spread
+        centers.
     kmeans_label, wave_label, density_label : float or None
-        Adjusted mutual information of the label with k-means, WaveCluster and the clusters of the
-        density, all without privacy.
+        Adjusted mutual information between the label and the clusters of k-means, WaveCluster and
+        the density, all without privacy; None without a label, or without such clusters.
 
     Examples
     --------
@@ -142,12 +144,14 @@ class Baseline:
 
 @dataclass(frozen=True, eq=False)
 class ComparedTable:
-    """The records in one unit, with their clusters without privacy: for the curator only.
+    """The scaled records of a comparison, with their clusters without privacy.
+
+    Made from raw records, it is for the curator only.
 
     Parameters
     ----------
     file : str
-        Where the records were read from: raw records, or a private copy.
+        File that the records were read from: raw records, or a private copy.
     X : ndarray of shape (n, d)
         Records, scaled to [-1, 1].
     labels : ndarray or None
@@ -155,7 +159,7 @@ class ComparedTable:
     kmeans, wave, density : ndarray or None
         Clusters of k-means, of WaveCluster and of the density, all without privacy.
     baseline : Baseline
-        What may be said of them without a single record.
+        Summary of the columns and clusters, without any record.
 
     Examples
     --------
@@ -190,32 +194,32 @@ class ComparedTable:
         label: str | None = None,
         n_clusters: int | None = None,
     ) -> "ComparedTable":
-        """Scale a table that was read, and cluster it without privacy.
+        """Scale the records of a table to [-1, 1], and cluster them without privacy.
 
         Parameters
         ----------
         table : ArrayTable
             The records.
         file : Path
-            Where they were read from.
+            File that they were read from.
         bounds : tuple (low, high)
-            Public bounds.
+            Public bounds of the columns.
         label : str, optional
-            Name of its column of classes.
+            Name of the column of classes.
         n_clusters : int, optional
-            Number of clusters; by default the one with the largest silhouette on some records.
+            Number of clusters; by default the one with the largest silhouette on a sample.
 
         Returns
         -------
         table : ComparedTable
-            Computed from the records without privacy: of raw records it is for the curator only.
+            The scaled records; made from raw records, it is for the curator only.
 
         Raises
         ------
         DataError
-            If it has too few records.
+            If the table has too few records.
         ParameterError
-            If bounds break their rule.
+            If the bounds are not valid.
         """
         box = public_box(bounds, len(table.names))
         fewest = max(MIN_RECORDS, n_clusters or 0)

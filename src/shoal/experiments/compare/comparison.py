@@ -33,24 +33,24 @@ MEASURES = ("cost", "ami", "ami_label", "seconds")
 
 @dataclass(frozen=True)
 class Comparison:
-    """All methods on one table; of raw records, for the curator only.
+    """Results of all methods on one table; for raw records, they are for the curator only.
 
     Parameters
     ----------
     baseline : Baseline
-        What they were compared with.
+        The clusters without privacy that methods are compared with.
     rows : tuple of MethodRow
-        By method, then epsilon.
+        Results, ordered by method, then epsilon.
     epsilons : tuple of float
-        Ascending.
+        Worst-case epsilons, ascending.
     runs : int
-        Fits of each method at each epsilon.
+        Number of fits of each method at each epsilon.
     control : mapping
-        The attack on k-means without privacy; empty where no attacks were asked for.
+        Result of the attack on k-means without privacy; empty without attacks.
     left_out : tuple of str
-        What was not compared, and why.
+        Methods that were not compared, and why.
     delta : float
-        Of the promise of a shuffled batch.
+        Delta of the guarantee of a shuffled batch.
 
     Examples
     --------
@@ -87,25 +87,25 @@ class Comparison:
 
     @property
     def decides(self) -> bool:
-        """Return whether there are runs enough for intervals and a recommendation."""
+        """Whether there are enough runs for intervals and a recommendation."""
         return self.runs >= MIN_RUNS
 
     @property
     def middle(self) -> float:
-        """The epsilon that the recommendation is about: that in the middle, or the next above."""
+        """Epsilon of the recommendation: the middle one, or of two in the middle the larger."""
         return self.epsilons[len(self.epsilons) // 2]
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Their names, in order."""
+        """Names of the methods, in order."""
         return tuple(dict.fromkeys(row.method for row in self.rows))
 
     def at(self, epsilon: float, model: str | None = None) -> list[MethodRow]:
-        """List the rows of one epsilon, perhaps of one model."""
+        """Return the rows of one epsilon, optionally of a single trust model."""
         return [row for row in self.rows if row.epsilon == epsilon and model in (None, row.model)]
 
     def ranked(self, epsilon: float, model: str) -> list[MethodRow]:
-        """List the rows with centers and an equal promise, the least cost first."""
+        """Return the rows with centers and the worst-case epsilon asked for, by increasing cost."""
         with_cost = [row for row in self.at(epsilon, model) if row.equal and row.cost is not None]
         return sorted(with_cost, key=lambda row: row.cost.mean if row.cost else np.inf)
 
@@ -124,44 +124,46 @@ def compare_methods(
     attacks: bool = True,
     on_rows: OnRows | None = None,
 ) -> Comparison:
-    """Compare methods at equal worst-case privacy.
+    """Compare methods of all trust models at equal worst-case privacy.
+
+    The worst-case epsilon is about exchanging one record for any other, under every notion.
 
     Parameters
     ----------
     table : ComparedTable
-        The records.
+        The records, from :meth:`ComparedTable.from_table`.
     chosen : Chosen
-        The methods.
+        The methods, from :func:`choose_contenders`.
     epsilons : sequence of float
-        Worst-case epsilons.
+        Worst-case epsilons to compare at.
     runs : int, default=10
-        Fits of each method at each epsilon.
+        Number of fits of each method at each epsilon.
     delta : float, default=1e-6
-        Of the promise of a shuffled batch, whose size is the public number of reports.
+        Delta of the guarantee of a shuffled batch, whose size is the public number of reports.
     seed : int, default=0
-        Seed of everything.
+        Seed of all fits and attacks.
     store : Path, optional
-        An existing folder for measures, never records: another run of the same comparison finds
-        what is done there, and goes on.
+        An existing folder for results (never records): the same comparison, started again,
+        continues from there.
     n_jobs : int, default=1
         Number of processes.
     progress : callable, optional
-        ``progress(done, total)`` as fits and attacks are finished.
+        Called as ``progress(done, total)`` as fits and attacks are finished.
     attacks : bool, default=True
-        Whether methods are attacked too, which takes longer than fits do.
+        Whether to attack the methods too, which takes longer than the fits.
     on_rows : callable, optional
-        Called with the rows of each method and epsilon as its last run is finished, before any
-        attack; not for what is in the store already.
+        Called with the rows of a method and epsilon after its last run, before any attack; not for
+        results that are in the store already.
 
     Returns
     -------
     comparison : Comparison
-        With intervals over the runs.
+        The results, with intervals over the runs.
 
     Raises
     ------
     ParameterError
-        If epsilons, runs or seed break their rule, or the folder cannot be written to.
+        If epsilons, runs or seed are out of range, or the folder cannot be written to.
     TrialError
         If a method fails.
 

@@ -40,33 +40,33 @@ Output = Literal["centers", "cells", "reports"]
 
 @dataclass(frozen=True)
 class Contender:
-    """A method of the comparison.
+    """A method that takes part in a comparison.
 
     Parameters
     ----------
     name : str
-        As ``--only`` takes it.
+        Name of the method, as ``--only`` takes it.
     notion : {"central", "local", "metric"}
-        What its epsilon means.
+        Notion of its guarantee, which says what its epsilon means.
     output : {"centers", "cells", "reports"}
         What it releases.
     make : callable
-        The class.
+        Its class.
     kwargs : mapping
-        Its parameters.
+        Parameters of the class.
     min_columns, max_columns : int
-        Numbers of columns that it is for.
+        Smallest and largest number of columns that it accepts.
     noise_aware : bool
-        Whether its noise can be taken out of its reports again.
+        Whether clusterers can correct its reports for their known noise.
     factor : float or None
-        Worst-case epsilon for each unit of its own, of a method of the user's; None follows from
+        For a method of your own: worst-case epsilon divided by its epsilon. None computes it from
         the notion.
     digest : str
-        Of the user's own code; empty for methods of shoal.
+        Digest of the code of a method of your own; empty for methods of shoal.
     shuffles : bool
-        Whether it is run behind a shuffler too.
+        Whether it is also run behind a shuffler.
     batch : Batch or None
-        The reports that are shuffled; None where they come straight from the devices.
+        The batch in which its reports are shuffled; None if they come straight from the devices.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Contender:
 
     @classmethod
     def from_method(cls, method: Method) -> "Contender":
-        """Take a method of the registry into the comparison."""
+        """Make a contender of a method of shoal."""
         return cls(
             method.name,
             method.notion,
@@ -113,12 +113,12 @@ class Contender:
 
     @property
     def component(self) -> Component:
-        """Its name in trials: that of a shuffled batch is another one."""
+        """Name in trials; a shuffled method has another one."""
         return Component(self.name, **({} if self.batch is None else self.batch._asdict()))
 
     @property
     def label(self) -> str:
-        """Its name in tables."""
+        """Name in tables."""
         return self.name if self.batch is None else f"{self.name} (shuffled)"
 
     def behind_shuffler(self, batch: Batch) -> "Contender":
@@ -126,21 +126,21 @@ class Contender:
         return replace(self, batch=batch, shuffles=False)
 
     def build(self, worst: float, columns: int, clusters: int, *, seed: int | None) -> Any:
-        """Make the estimator or mechanism that promises a worst case, not fitted.
+        """Make the estimator or mechanism with a given worst-case epsilon, not fitted.
 
         Parameters
         ----------
         worst : float
             Worst-case epsilon.
         columns, clusters : int
-            Sizes.
+            Number of columns and of clusters.
         seed : int or None
             Its ``random_state``.
 
         Returns
         -------
         method : estimator or mechanism
-            On columns scaled to [-1, 1].
+            The method, for columns scaled to [-1, 1].
         """
         kwargs = dict(self.kwargs)
         if self.output != "cells" and "n_clusters" in parameter_names(self.make):
@@ -155,20 +155,20 @@ class Contender:
         return self.make(epsilon=epsilon, bounds=BOX, random_state=seed, **kwargs)
 
     def promise(self, worst: float, columns: int, clusters: int) -> Guarantee:
-        """Read its promise off a fit to made-up records.
+        """Return its guarantee, as read from a fit to synthetic records.
 
         Parameters
         ----------
         worst : float
             Worst-case epsilon.
         columns, clusters : int
-            Sizes.
+            Number of columns and of clusters.
 
         Returns
         -------
         guarantee : Guarantee
-            That of secure randomness; of notion "none" where the method has no ``guarantee_``. Of
-            a shuffled batch: what the batch promises.
+            The guarantee with secure randomness, for a shuffled method that of the batch; of notion
+            "none" if the method has no ``guarantee_``.
         """
         method = self.build(worst, columns, clusters, seed=None)
         promise = _promise(method, columns)
@@ -179,7 +179,7 @@ class Contender:
     def shuffled_epsilon(
         self, worst: float, columns: int, clusters: int, batch: Batch
     ) -> float | None:
-        """Return the epsilon of its reports behind a shuffler; None without a local one."""
+        """Return the epsilon of its shuffled reports; None if they have no local epsilon."""
         if self.model == "central":
             return None
         method = self.build(worst, columns, clusters, seed=None)
@@ -190,7 +190,7 @@ class Contender:
             return None
 
     def misfit(self, columns: int) -> str | None:
-        """Return why it cannot run on so many columns; None where it can."""
+        """Return why it cannot run on this number of columns; None if it can."""
         if self.min_columns <= columns <= self.max_columns:
             return None
         if self.min_columns == self.max_columns:
@@ -201,12 +201,12 @@ class Contender:
         )
 
 
-#: Every method of the registry that can be compared.
+#: All methods of shoal that can be compared.
 CONTENDERS = tuple(Contender.from_method(method) for method in METHODS if method.compared)
 
 
 class Chosen(NamedTuple):
-    """The methods that are compared, and why others are not.
+    """The methods to compare, and the reasons why others are left out.
 
     Examples
     --------
@@ -221,25 +221,26 @@ class Chosen(NamedTuple):
 
 
 def choose_contenders(columns: int, only: Sequence[str] | None = None) -> Chosen:
-    """Choose the methods for a number of columns.
+    """Choose the methods to compare for a number of columns.
 
     Parameters
     ----------
     columns : int
         Number of columns.
     only : sequence of str, optional
-        Names of methods, in any case, or the part of a name before its hyphen for all of these;
-        ``"module:Class"`` for the user's own; all methods of shoal that fit by default.
+        Names of methods, in upper or lower case; the part of a name before its hyphen selects all
+        methods that begin with it, and ``"module:Class"`` selects one of your own. By default all
+        methods of shoal that accept this number of columns.
 
     Returns
     -------
     chosen : Chosen
-        At least one.
+        The methods, at least one.
 
     Raises
     ------
     ParameterError
-        If there is no such method, or none that is asked for fits the columns.
+        If there is no such method, or none of those asked for accepts this number of columns.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def attack_gain(row: MethodRow) -> Estimate:
 
 
 def shown_rows(comparison: Comparison) -> list[MethodRow]:
-    """List, of each mechanism, the clusterer that costs least at the middle epsilon.
+    """Return, for each mechanism, the rows of the clusterer that is best at the middle epsilon.
 
     Examples
     --------
@@ -105,23 +105,23 @@ def trust_model_points(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def draw_costs(comparison: Comparison) -> Picture:
-    """Draw cost against epsilon, all trust models in one panel, with bands of 95%.
+    """Draw cost against epsilon for all trust models in one panel, with 95% bands.
 
     Parameters
     ----------
     comparison : Comparison
-        What was found; of each mechanism the better clusterer is drawn.
+        The results; the better clusterer of each mechanism is drawn.
 
     Returns
     -------
     picture : Picture
-        A curve for each mechanism in its color, and a dash for each trust model. Rows of its
+        The chart, with a color for each mechanism and a dash for each trust model. The rows of its
         points have the mechanism as ``name``, the model as ``version`` and epsilon as ``x``.
 
     Raises
     ------
     ParameterError
-        If nothing that was compared has a cost.
+        If no method that was compared has a cost.
 
     Examples
     --------

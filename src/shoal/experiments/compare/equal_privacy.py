@@ -30,14 +30,14 @@ ROUNDED_UP = 1e-5  # more than amplify rounds an epsilon up by, as a part of it
 
 
 class Batch(NamedTuple):
-    """Reports that are shuffled together: how many, which is public, and the delta of the promise.
+    """Reports that are shuffled together: their public number, and the delta of the guarantee.
 
     Parameters
     ----------
     n_reports : int
-        Honest reports, each of another device; never more than were clustered.
+        Number of honest reports, one per device; never more than were clustered.
     delta : float
-        Of the shuffled promise.
+        Delta of the shuffled guarantee.
 
     Examples
     --------
@@ -55,21 +55,21 @@ def box_diameter(columns: int) -> float:
 
 
 def own_epsilon(notion: Notion, worst: float, columns: int) -> float:
-    """Return the epsilon that a method must be run with.
+    """Return the epsilon that a method needs for a given worst-case epsilon.
 
     Parameters
     ----------
     notion : {"central", "local", "metric"}
-        What the method's epsilon means.
+        Notion of the method's guarantee.
     worst : float
-        Worst-case epsilon that is asked for.
+        Worst-case epsilon, for exchanging one record for any other.
     columns : int
         Number of columns, scaled to [-1, 1].
 
     Returns
     -------
     epsilon : float
-        The method's own.
+        Epsilon to run the method with.
 
     Examples
     --------
@@ -84,19 +84,19 @@ def own_epsilon(notion: Notion, worst: float, columns: int) -> float:
 
 
 def worst_case(guarantee: Guarantee, columns: int) -> float:
-    """Read the worst-case epsilon off a promise.
+    """Return the worst-case epsilon of a guarantee: for exchanging one record for any other.
 
     Parameters
     ----------
     guarantee : Guarantee
-        Central, local, metric or shuffled.
+        A central, local, metric or shuffled guarantee.
     columns : int
         Number of columns, scaled to [-1, 1].
 
     Returns
     -------
     epsilon : float
-        For exchanging one record for any other.
+        The worst-case epsilon.
 
     Examples
     --------
@@ -111,23 +111,25 @@ def worst_case(guarantee: Guarantee, columns: int) -> float:
 def amplified(
     guarantee: Guarantee, columns: int, batch: Batch, *, n_colors: int | None = None
 ) -> Guarantee:
-    """Return what a batch of reports promises behind a shuffler.
+    """Return the guarantee of a shuffled batch of reports.
 
     Parameters
     ----------
     guarantee : Guarantee
-        Of each report: local, or metric, which is local over the diameter of the box.
+        The guarantee of each report: local, or metric, which implies a local one over the diameter
+        of the bounds.
     columns : int
         Number of columns, scaled to [-1, 1].
     batch : Batch
         The reports.
     n_colors : int, optional
-        Of a randomized response (:func:`shoal.privacy.amplify`); None for any other mechanism.
+        Number of colors of a randomized response (:func:`shoal.privacy.amplify`); None for any
+        other mechanism.
 
     Returns
     -------
     guarantee : Guarantee
-        Of notion ``"shuffled"``.
+        A guarantee of notion ``"shuffled"``.
 
     Raises
     ------
@@ -146,22 +148,22 @@ def amplified(
 
 
 def checked_delta(delta: float) -> float:
-    """Check the delta of shuffled batches, before anything is run or paid for.
+    """Check the delta of shuffled batches, before anything is run or spent.
 
     Parameters
     ----------
     delta : float
-        Of the shuffled promise.
+        Delta of the shuffled guarantee.
 
     Returns
     -------
     delta : float
-        As it is.
+        The same value.
 
     Raises
     ------
     ParameterError
-        If no shuffled batch can promise it.
+        If no shuffled batch can have this delta.
 
     Examples
     --------

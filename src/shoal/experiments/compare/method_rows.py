@@ -19,38 +19,39 @@ __all__ = ["MethodRow", "OnRows", "RowMaker"]
 
 @dataclass(frozen=True)
 class MethodRow:
-    """A method at one epsilon.
+    """The results of one method at one epsilon, over all runs.
 
     Parameters
     ----------
     method : str
-        Mechanism and clusterer.
+        Names of the mechanism and the clusterer.
     contender : str
-        The mechanism or estimator alone, as ``--only`` takes it.
+        Name of the mechanism or estimator alone, as ``--only`` takes it.
     model : {"central", "shuffled", "local"}
         The trust model.
     epsilon, own_epsilon : float
-        The worst case, and what the method was given for it; of a shuffled batch, that of a report.
+        The worst-case epsilon, and the one that the method was run with; for a shuffled batch, the
+        epsilon of each report.
     cost : Estimate or None
-        Cost over that of k-means without privacy; None for clusters without centers.
+        Cost divided by that of k-means without privacy; None for clusters without centers.
     ami, ami_label : Estimate or None
-        Agreement with the same clusters without privacy, and with the label.
+        Adjusted mutual information with the same clusters without privacy, and with the label.
     seconds : float
         Mean time of a fit.
     attack : mapping
-        The row of the attack; empty for a shuffled batch, which nothing attacks, and where no
-        attacks were asked for.
+        Result of the attack; empty for a shuffled batch, which is not attacked, and without
+        attacks.
     guarantee : str
-        The promise at its own epsilon, in a sentence.
+        The guarantee at ``own_epsilon``, as a sentence.
     equal : bool
-        Whether that promises the worst case which is asked for; a method that promises less, or
-        nothing, is shown and never recommended.
+        Whether this guarantee has the worst-case epsilon asked for. A method with a weaker one, or
+        none, is shown but never recommended.
     shuffled_epsilon : float or None
-        Worst-case epsilon of the same reports behind a shuffler; None for what is no report, or
-        has no local epsilon.
+        Worst-case epsilon of the same reports behind a shuffler; None if the method makes no
+        reports, or they have no local epsilon.
     better_than_blind : float or None
-        Share of the runs whose reports told that the centers are better than points spread over
-        the box; None where nobody asked the reports.
+        Share of the runs in which the reports themselves showed that the centers are better than
+        points spread over the bounds; None if this was not tested.
 
     Examples
     --------

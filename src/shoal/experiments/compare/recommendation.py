@@ -32,19 +32,19 @@ SETTINGS: dict[TrustModel, str] = {
 
 
 def recommend(comparison: Comparison, *, more: str = RUN_WITH) -> str:
-    """Recommend a method of each trust model, in one sentence.
+    """Return a recommendation of one method for each trust model, as a sentence.
 
     Parameters
     ----------
     comparison : Comparison
-        What was found.
+        The results.
     more : str, default="run with --runs {}"
-        How the reader asks for more runs.
+        What the sentence tells the reader to do for more runs.
 
     Returns
     -------
     sentence : str
-        One sentence.
+        The recommendation.
 
     Examples
     --------

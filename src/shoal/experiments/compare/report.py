@@ -42,20 +42,20 @@ def compare_report(
     private_copy: Guarantee | None = None,
     paid: str = "",
 ) -> Path:
-    """Write the report, and its pictures beside it.
+    """Write a comparison as an HTML report, with its charts as files beside it.
 
     Parameters
     ----------
     path : Path
-        Where to.
+        File to write.
     comparison : Comparison
-        What was found.
+        The results.
     made : Provenance
-        Where the numbers come from; it names the data.
+        Command, data and seed behind the numbers.
     private_copy : Guarantee, optional
-        Promise of the private copy that was compared on; None for raw records.
+        Guarantee of the private copy that methods were compared on; None for raw records.
     paid : str, default=""
-        Who paid for the copy, in a sentence.
+        Which ledger was charged for the copy, as a sentence.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def compare_report(
     Raises
     ------
     ParameterError
-        If it cannot be written.
+        If the file cannot be written.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""DP-KCCM as published, no guarantee, and its experiment with the promise kept.
+"""DP-KCCM as published, without any guarantee, and its experiments with a corrected method.
 
 S. Narne, N. Kankanala, M. R. Ravipati, "Enhancing Privacy in K-Means Clustering Through Cluster
 Fusion". The corrected method is :class:`shoal.cluster.DPKMeans` with ``method="kccm"``.
@@ -12,7 +12,7 @@ here                         what it is
 :func:`variant_model`        the six variants, corrected: average, allocation and gaussian noise,
                              without (k) and with merging (nk)
 :func:`published_model`      the same as published
-:class:`KccmStudy`           the source's experiment again, and which of its claims hold
+:class:`KccmStudy`           the source's experiments, run again, and which of its claims hold
 ===========================  =======================================================================
 """
 

@@ -15,25 +15,25 @@ from shoal.exceptions import ParameterError
 __all__ = ["FORMULAS", "Formula", "check_formula", "real_rho", "real_spend", "round_cost"]
 
 Formula = Literal["pseudo-code", "text"]
-#: The two places where the source says how much noise it adds; they differ.
+#: The two places in which the source states its scale of the noise; they contradict each other.
 FORMULAS: tuple[Formula, ...] = ("pseudo-code", "text")
 
 
 def real_spend(formula: Formula = "pseudo-code", rounds: int = 12) -> float:
-    """Add up the epsilon that rounds of published Laplace noise cost.
+    """Return the epsilon that the published Laplace noise really costs over all rounds.
 
     Parameters
     ----------
     formula : {"pseudo-code", "text"}, default="pseudo-code"
-        Which of the two scales of the source.
+        Which of the two scales of the source to take.
     rounds : int, default=12
         Number of rounds T.
 
     Returns
     -------
     epsilon : float
-        1 + 1/2 + ... + 1/T for the pseudo-code, 1 + 2 + ... + T for the text: what would hold if
-        the noise were exact. It is no guarantee, because the noise is drawn in doubles.
+        1 + 1/2 + ... + 1/T for the pseudo-code, 1 + 2 + ... + T for the text. It would hold if the
+        noise were exact; it is no guarantee, because the noise is drawn in floating point.
 
     Examples
     --------
@@ -47,15 +47,15 @@ def real_spend(formula: Formula = "pseudo-code", rounds: int = 12) -> float:
 
 
 def real_rho(formula: Formula = "pseudo-code", rounds: int = 12, *, columns: int) -> float:
-    """Add up the rho that rounds cost where Gaussian noise takes the place of Laplace noise.
+    """Return the rho of zCDP that the published Gaussian noise really costs over all rounds.
 
-    The source puts Delta t and Delta / t in place of a standard deviation. No epsilon without a
-    delta holds for such noise; by its L2 sensitivity sqrt(d r^2 + 1) it has zCDP.
+    The source uses Delta t or Delta / t as the standard deviation. Pure epsilon does not hold for
+    Gaussian noise; with the L2 sensitivity sqrt(d r^2 + 1), zCDP does.
 
     Parameters
     ----------
     formula : {"pseudo-code", "text"}, default="pseudo-code"
-        Which of the two scales of the source.
+        Which of the two scales of the source to take.
     rounds : int, default=12
         Number of rounds T.
     columns : int

@@ -24,8 +24,8 @@ def load_blood(*, data_dir: str | os.PathLike[str] | None = None) -> Floats:
     Returns
     -------
     X : ndarray of shape (748, 4)
-        Scaled by its own minimum and maximum, which the source takes as public. For private use
-        take the bounds of :func:`shoal.datasets.load`, which are declared.
+        Records, scaled by their own minimum and maximum, which the source treats as public. For
+        private use, take the declared bounds of :func:`shoal.datasets.load`.
 
     Examples
     --------
@@ -43,10 +43,10 @@ def load_blood(*, data_dir: str | os.PathLike[str] | None = None) -> Floats:
 
 
 def without_outliers(X: Floats) -> Floats:
-    """Leave out the records that lie far off in some column, and scale the others again.
+    """Remove outliers by Tukey's rule, and scale the remaining records again.
 
-    The source speaks of tables with and without outliers, and has no rule for them; this is
-    Tukey's. It reads raw records, so it is for experiments only.
+    The source compares tables with and without outliers, but gives no rule for them. This function
+    reads raw records, so it is for experiments only.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ def without_outliers(X: Floats) -> Floats:
     Returns
     -------
     X : ndarray of float64, shape (m, d)
-        Those within 1.5 ranges between the quartiles of them, in every column; in [-1, 1].
+        Records that, in every column, are within 1.5 interquartile ranges of the quartiles; scaled
+        to [-1, 1].
 
     Examples
     --------

@@ -46,19 +46,21 @@ LABEL = "as published, no guarantee"
 
 
 class PublishedKCCM(ClusterMixin, BaseEstimator):
-    """Cluster by noisy rounds and merging, as the source prints it: no guarantee.
+    """DP-KCCM as published, without any guarantee: noisy k-means rounds, then merging.
 
     Parameters
     ----------
     n_clusters : int, default=3
         Number of clusters k. There is no epsilon, because the source's noise does not depend on it.
     formula : {"pseudo-code", "text"}, default="pseudo-code"
-        Whose scale of the noise in round t: Delta t or Delta / t, with Delta = d + 1.
+        Scale of the noise in round t: Delta t as in the pseudo-code, or Delta / t as in the text,
+        with Delta = d + 1.
     noise : {"allocation", "average", "gaussian"}, default="allocation"
-        Laplace noise of those scales ("adaptive"), Laplace noise of one scale that costs as much in
-        total, or Gaussian noise with those scales as its deviation.
+        Laplace noise with these scales ("adaptive" in the source), Laplace noise with a single
+        scale that costs as much in total, or Gaussian noise with these scales as its standard
+        deviation.
     overcluster : int, default=3
-        Centers at the start for each one wanted (n of the source); 1 merges nothing.
+        It starts with this many times ``n_clusters`` centers (n in the source); 1 merges nothing.
     max_iter : int, default=12
         Number of rounds.
     random_state : None, int or Generator, default=None
@@ -73,11 +75,11 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n,)
         Nearest center of each record.
     guarantee_ : Guarantee
-        Of notion ``"none"``; its reason says what the noise really spends.
+        A guarantee of notion ``"none"``; its reason says what the noise really costs.
 
     See Also
     --------
-    shoal.cluster.DPKMeans : ``method="kccm"``, where the budgets of the rounds add up to epsilon.
+    shoal.cluster.DPKMeans : The corrected method, with ``method="kccm"``.
 
     Examples
     --------
@@ -109,7 +111,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: TableLike, y: Any = None) -> Self:
-        """Find centers.
+        """Find the centers.
 
         Parameters
         ----------
@@ -142,7 +144,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """Nothing is promised; the reason says what is really spent."""
+        """A guarantee of notion "none"; its reason says what the noise really costs."""
         spent = f"{self.max_iter} rounds of it spend"
         if self.noise != "gaussian":
             spent += f" {real_spend(self.formula, self.max_iter):.4g}"
@@ -183,7 +185,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
 
 
 def published_merge(centers: Floats, sizes: Floats, k: int) -> tuple[Floats, Floats]:
-    """Merge the two nearest centers until k remain.
+    """Merge the two nearest centers repeatedly until k remain.
 
     Parameters
     ----------
@@ -192,12 +194,12 @@ def published_merge(centers: Floats, sizes: Floats, k: int) -> tuple[Floats, Flo
     sizes : ndarray of float64, shape (m,)
         Noisy sizes, above 0.
     k : int
-        How many to keep.
+        Number of centers to keep.
 
     Returns
     -------
     centers, sizes : ndarray
-        Of the k that remain; a merged cluster has the sum of both sizes.
+        The k centers that remain, and their sizes; a merged cluster has the sum of both sizes.
 
     Examples
     --------

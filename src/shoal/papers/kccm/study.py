@@ -30,18 +30,18 @@ __all__ = ["FULL", "QUICK", "KccmStudy", "Plan"]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Sizes of the study.
+    """The sizes of a study of DP-KCCM: epsilons, numbers of clusters, starts and runs.
 
     Parameters
     ----------
     epsilons : tuple of float
-        Budgets at the source's k; 1 and 25 among them.
+        Values of epsilon at the k of the source; they must include 1 and 25.
     clusters : tuple of int
-        Numbers of clusters at epsilon 1 and 25, beside the source's k.
+        Further numbers of clusters, at epsilon 1 and 25.
     starts : int
-        Initial sets of centers, at least 2.
+        Number of initial sets of centers, at least 2.
     runs : int
-        Runs on each.
+        Number of runs on each of them.
 
     Examples
     --------
@@ -55,17 +55,17 @@ class Plan:
     runs: int
 
     def specs(self, *, seed: int) -> dict[str, ExperimentSpec]:
-        """Return the specs of the parts, by their names; a repeat is a start.
+        """Return the experiments of the study by name; each repeat is one initial set of centers.
 
         Parameters
         ----------
         seed : int
-            Seed of everything.
+            Seed of all experiments.
 
         Returns
         -------
         specs : dict of str to ExperimentSpec
-            Corrected by epsilon and by k, as published, and fits for pictures.
+            Corrected methods by epsilon and by k, published methods, and fits for pictures.
         """
         runs = {"runs": self.runs}
         corrected = [Component(name, k=CLUSTERS, **runs) for name in (*VARIANTS, AUTO)]
@@ -130,14 +130,15 @@ FULL = Plan(
 
 
 class KccmStudy(Study):
-    """The experiments of DP-KCCM on the blood donors' table, as published and corrected.
+    """The experiments of DP-KCCM on the table of blood donors, as published and corrected.
 
     Parameters
     ----------
     load : callable, default=load_blood
-        Returns the table: n records of four columns, scaled to [-1, 1].
+        Function that returns the table: n records of four columns, scaled to [-1, 1].
     quick, full : Plan
-        Sizes; the full one has the source's own 20 starts and 50 runs.
+        Sizes of the small and the full study; the full one has the 20 starts and 50 runs of the
+        source.
 
     Examples
     --------
@@ -157,7 +158,7 @@ class KccmStudy(Study):
         self.plans = {False: quick, True: full}
 
     def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
-        """List the experiments: by epsilon, by k, as published, and fits for pictures."""
+        """Return the experiments: by epsilon, by k, as published, and fits for pictures."""
         self.load()  # a missing file is named before any work
         measure, find = MeasureCosts(self.load), FindCenters(self.load)
         return tuple(
@@ -166,11 +167,11 @@ class KccmStudy(Study):
         )
 
     def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
-        """Judge the three findings of the source's abstract, in its order."""
+        """Return verdicts on the three findings of the source's abstract, in its order."""
         return judge_claims(measurements)
 
     def render(self, report: Report, measurements: Measurements) -> None:
-        """Add costs, the comparisons behind the verdicts, and pictures of clusters."""
+        """Add costs, the comparisons behind the verdicts, and clusters to the report."""
         render_costs(report, measurements)
         render_comparisons(report, compare_all(measurements))
         render_clusters(report, measurements["clusters"], self.load())

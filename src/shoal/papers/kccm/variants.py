@@ -35,10 +35,10 @@ __all__ = [
 Words = npt.NDArray[np.uint64]
 Model = TypeVar("Model", DPKMeans, PublishedKCCM)
 
-#: The source's six variants: how rounds share the noise, and whether k centers are kept all along
-#: or n k of them are merged into k.
+#: The six variants of the source: the kind of noise, and whether k centers are used from the start
+#: ("k") or n k centers are merged into k ("nk").
 VARIANTS = tuple(f"{noise} {merged}" for noise in KCCM_NOISE for merged in ("k", "nk"))
-#: DPKMeans with its defaults, for comparison.
+#: Name of DPKMeans with its defaults, which is run for comparison.
 AUTO = "auto"
 OVERCLUSTER = 3  # n of the source
 
@@ -52,27 +52,27 @@ def variant_model(
     overcluster: int = OVERCLUSTER,
     rounds: int = KCCM_ROUNDS,
 ) -> DPKMeans:
-    """Make a corrected variant: the budgets of its rounds add up to epsilon.
+    """Return a corrected variant, whose rounds together cost epsilon.
 
     Parameters
     ----------
     variant : str
-        One of the six, or ``"auto"``.
+        One of the six variants, or ``"auto"``.
     k : int
         Number of clusters.
     epsilon : float
-        Budget; Gaussian noise also takes a delta of 1 / (n ln n), a weaker promise.
+        Privacy budget. Gaussian noise also uses a delta of 1 / (n ln n), a weaker guarantee.
     n : int
-        Number of records, taken as public.
+        Number of records, which is treated as public.
     overcluster : int, default=3
-        Centers at the start of the nk variants for each one wanted.
+        The nk variants start with this many times k centers.
     rounds : int, default=12
-        Noisy rounds.
+        Number of noisy rounds.
 
     Returns
     -------
     model : DPKMeans
-        For records in [-1, 1].
+        Estimator for records in [-1, 1].
 
     Examples
     --------
@@ -98,21 +98,21 @@ def published_model(
     overcluster: int = OVERCLUSTER,
     rounds: int = KCCM_ROUNDS,
 ) -> PublishedKCCM:
-    """Make a variant as published.
+    """Return a variant as published.
 
     Parameters
     ----------
     variant : str
-        One of the six.
+        One of the six variants.
     formula : {"pseudo-code", "text"}
-        Whose scale of the noise.
+        Scale of the noise, see :class:`PublishedKCCM`.
     k, overcluster, rounds : int
         As in :func:`variant_model`.
 
     Returns
     -------
     model : PublishedKCCM
-        For records in [-1, 1].
+        Estimator for records in [-1, 1].
 
     Examples
     --------
@@ -127,19 +127,19 @@ def published_model(
 
 
 def published_spend(model: PublishedKCCM, *, n: int, columns: int) -> tuple[float, float]:
-    """Return what a variant as published would really spend if its noise were exact.
+    """Return the epsilon and delta that a published variant really costs, if its noise were exact.
 
     Parameters
     ----------
     model : PublishedKCCM
         The variant.
     n, columns : int
-        Size of the table.
+        Number of records and columns of the table.
 
     Returns
     -------
     epsilon, delta : float
-        Delta is 0 but for Gaussian noise.
+        The cost; delta is 0 except for Gaussian noise.
 
     Examples
     --------
@@ -154,23 +154,23 @@ def published_spend(model: PublishedKCCM, *, n: int, columns: int) -> tuple[floa
 
 
 def fit_on_start(model: Model, records: Floats, *, start: int, seed: int, run: int = 0) -> Model:
-    """Fit with the first centers of a start and the noise of a run.
+    """Fit a model from given initial centers (a start), with the noise of one run.
 
     Parameters
     ----------
     model : DPKMeans or PublishedKCCM
-        What is fitted.
+        The model to fit.
     records : ndarray of float64, shape (n, d)
-        In [-1, 1].
+        Records in [-1, 1].
     start : int
-        Number of the start. ``"auto"`` has none.
+        Number of the start; not used by ``"auto"``.
     seed, run : int
-        What the noise depends on, together with the start.
+        Seeds of the noise, together with the start.
 
     Returns
     -------
     model : DPKMeans or PublishedKCCM
-        The same, fitted.
+        The same model, fitted.
 
     Examples
     --------
@@ -190,19 +190,19 @@ def fit_on_start(model: Model, records: Floats, *, start: int, seed: int, run: i
 
 
 class SharedStart:
-    """Random words of a start, then those of a run: fits share their first centers, nothing else.
+    """Random source that gives several fits the same initial centers, but different noise.
 
-    An estimator draws its start itself, with the first words of its source; here these words are
-    the start's, and all that follow are the run's.
+    An estimator draws its initial centers from the first words of its random source. Here these
+    words depend on the start alone, and all that follow on the run.
 
     Parameters
     ----------
     start : int
-        Number of the start; the same number gives the same sphere packing of the public box.
+        Number of the start; the same number gives the same initial centers.
     run : bytes
-        Seed of what follows.
+        Seed of all further words.
     centers, columns : int
-        Size of the start, as the estimator will ask for it.
+        Number of initial centers and of columns that the estimator will draw.
 
     Examples
     --------
@@ -223,12 +223,12 @@ class SharedStart:
         self._rest = SeededSource(run)
 
     def words(self, count: int) -> Words:
-        """Draw the next words.
+        """Draw the next random words.
 
         Parameters
         ----------
         count : int
-            How many.
+            Number of words.
 
         Returns
         -------

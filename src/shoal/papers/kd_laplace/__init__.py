@@ -1,4 +1,4 @@
-"""The kd-Laplace thesis as published, no guarantee: its methods, its figures, its leaks.
+"""The kd-Laplace thesis as published, without any guarantee: its methods, figures and leaks.
 
 T. van der Ende, "Using kd-Laplace to train privacy-preserving clustering algorithms on distributed
 k-dimensional data" (Open University), two drafts of it, and the code that made its figures
@@ -20,8 +20,8 @@ here                         in the figures        flaw
 Flaw 5 is in the data: the author's seeds file lost decimal points (``kd_laplace_seeds``).
 
 ``shoal reproduce kd-laplace`` runs the experiments again, as published and corrected, beside the
-published figures (:func:`load_figures`), and judges the claims. :func:`measure_leak` audits what a
-published method gives away.
+published figures (:func:`load_figures`), and judges the claims. :func:`measure_leak` measures how
+much a published method reveals.
 """
 
 from shoal.papers.kd_laplace.drafts import DraftLaplace

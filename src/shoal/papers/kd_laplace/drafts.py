@@ -49,32 +49,32 @@ BOX = (-14.0, 14.0)  # centers lie between -10 and 10, six deviations around the
 
 
 class DraftLaplace(AsPublished):
-    """Perturb records as the drafts do: as published, no guarantee.
+    """Mechanism of the thesis' drafts, as published, without any guarantee.
 
     Parameters
     ----------
     level : float, default=1.0
-        The drafts' level l; epsilon = level / radius.
+        The level l of the drafts; epsilon = level / radius.
     radius : "half-sigma" or float, default="half-sigma"
-        Half the standard deviation of the raw table, as published, or a number, to look at the
+        Half the standard deviation of the raw table, as published; or a number, to study the
         truncation alone.
     truncate : bool, default=True
-        Draw again while the report is outside the box, as published.
+        Whether to draw again while the report is outside the bounds, as published.
     bounds : tuple (low, high), default=None
-        The box; None takes the smallest and largest values of the raw table, as published.
+        The bounds; None takes the smallest and largest values of the raw table, as published.
     random_state : None, int or Generator, default=None
         Seed of a numpy generator.
 
     Attributes
     ----------
     epsilon_ : float
-        What level / radius came to; with ``radius="half-sigma"`` a statistic of raw records.
+        The value of level / radius; with ``radius="half-sigma"`` it is a statistic of raw records.
     guarantee_ : Guarantee
-        Of notion ``"none"``.
+        A guarantee of notion ``"none"``.
 
     See Also
     --------
-    shoal.mechanisms.Laplace : With ``truncate="resample"`` it draws at half its epsilon.
+    shoal.mechanisms.Laplace : ``truncate="resample"`` draws again too, correctly, at epsilon / 2.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class DraftLaplace(AsPublished):
 
     @property
     def epsilon_(self) -> float:
-        """The epsilon that level and radius give."""
+        """Epsilon: level / radius."""
         radius = self.radius
         if isinstance(radius, str):
             # Equation 4.1 for vectors: the root of the mean squared distance from the mean.

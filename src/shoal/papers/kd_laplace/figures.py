@@ -44,24 +44,24 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One published number.
+    """One published number of the thesis' figures.
 
     Parameters
     ----------
     dataset, mechanism : str
-        As the source names them.
+        Names of the data set and the mechanism in the source.
     columns : int
-        How many of the first columns were used.
+        Number of columns that were used, from the first on.
     epsilon : float
         The published epsilon.
     measure : str
-        ``"ami"``, ``"distance"`` and so on.
+        Name of the measure, such as ``"ami"`` or ``"distance"``.
     value : float
-        What was published.
+        The published value.
     clusterer : str
-        Name of the clusterer; empty where there is none.
+        Name of the clusterer; empty if there is none.
     parameter : int
-        Its number of clusters, or of neighbors for OPTICS; 0 where there is none.
+        Number of clusters, or of neighbors for OPTICS; 0 if there is none.
 
     Examples
     --------
@@ -94,19 +94,19 @@ def load_figures(
     Parameters
     ----------
     measure : {"ami", "ari", "sc", "ch", "distance", "advantage"}, default="ami"
-        What to read.
+        Name of the measure.
     targets : path-like, default=None
-        Their folder; None looks for ``targets`` next to the folder that ``SHOAL_DATA`` names.
+        Folder of the figures; None takes ``targets`` next to the folder that ``SHOAL_DATA`` names.
 
     Returns
     -------
     figures : tuple of Figure
-        In the order of the file.
+        The figures, in the order of the file.
 
     Raises
     ------
     DataError
-        If the file is not there.
+        If the file does not exist.
 
     Examples
     --------

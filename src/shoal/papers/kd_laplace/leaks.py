@@ -29,17 +29,17 @@ NEAR_SIDE = 10  # the audited record is nearer to a side of the raw box than all
 
 @dataclass(frozen=True)
 class Leak:
-    """What an audit of two neighboring tables found; prints as one sentence.
+    """Result of an audit of a published method on two neighboring tables; prints as one sentence.
 
     Parameters
     ----------
     claim : float
-        What the method claims for the change: epsilon times the distance if the reported record
-        moved, 0 if another one did, because a report is said to depend on its own record only.
+        Privacy loss that the method claims: epsilon times the distance if the reported record is
+        the one that moved, 0 if another one did, since a report should depend on its record only.
     distance : float
-        How far the record moved.
+        Distance by which the record moved.
     audit : AuditResult
-        The lower bound and its event.
+        The measured lower bound and its event.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Leak:
 
     @property
     def bound(self) -> float:
-        """The lower bound of the privacy loss."""
+        """Lower bound on the privacy loss."""
         return self.audit.epsilon
 
     @property
@@ -89,26 +89,26 @@ def measure_leak(
     Parameters
     ----------
     method : published method
-        With ``fit``, ``transform``, ``epsilon`` (or ``level``) and ``random_state``.
+        A method with ``fit``, ``transform``, ``epsilon`` (or ``level``) and ``random_state``.
     X : array-like of shape (n, d)
         Raw table.
     row : int, default=0
-        Whose report is looked at.
+        Row whose report is audited.
     shift : array-like of shape (d,)
-        How the moved record moves.
+        Vector that is added to the record that moves.
     moved : int, default=None
-        Which record moves; None for the one that is looked at.
+        Row of the record that moves; None for the audited one.
     samples : int, default=20_000
-        Reports drawn under each table.
+        Number of reports drawn under each table.
     confidence : float, default=0.999
-        Probability with which the bound must be true.
+        Probability that the bound is true.
     random_state : int or None, default=0
         Seed of the noise.
 
     Returns
     -------
     leak : Leak
-        Claim and lower bound.
+        The claimed privacy loss and the measured lower bound.
 
     Examples
     --------

@@ -46,13 +46,13 @@ ANGLES = (
 
 
 class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
-    """A published method: records in, reports out, nothing promised."""
+    """A published method, without any guarantee: turns records into reports."""
 
     random_state: RandomState
     _min_columns = 2
 
     def fit(self, X: TableLike, y: Any = None) -> Self:
-        """Keep the raw table that the method reads, and start the stream of noise.
+        """Store the raw table, which the published method reads for every report.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         self : AsPublished
-            The method.
+            The fitted method.
         """
         records = validate_records(X, estimator=self)
         self._check(records.shape[1])
@@ -83,7 +83,7 @@ class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         Z : ndarray of shape (m, d)
-            What the method reports.
+            Reports of the method.
         """
         if not hasattr(self, "_raw"):
             raise DataError(
@@ -95,7 +95,7 @@ class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """Nothing is promised; the reason names the flaw."""
+        """A guarantee of notion "none"; its reason names the flaw."""
         columns: int | None = getattr(self, "n_features_in_", None)
         return Guarantee.none(f"{LABEL}: {self._flaw(columns)}")
 
@@ -131,25 +131,26 @@ class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
 
 class NdLaplace(AsPublished):
-    """Perturb records with the noise of the thesis: as published, no guarantee.
+    """The mechanism "nd-Laplace" of the thesis, as published, without any guarantee.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         The published epsilon, per unit of distance.
     source : {"thesis", "code"}, default="thesis"
-        Whose angles for three columns; the figures come from the code.
+        For three columns, whether angles are drawn as in the thesis or as in its code, which made
+        the figures.
     random_state : None, int or Generator, default=None
         Seed of a numpy generator.
 
     Attributes
     ----------
     guarantee_ : Guarantee
-        Of notion ``"none"``.
+        A guarantee of notion ``"none"``.
 
     See Also
     --------
-    shoal.mechanisms.Laplace : The right distribution in any number of columns, on a public lattice.
+    shoal.mechanisms.Laplace : The correct distribution, for any number of columns.
 
     Examples
     --------

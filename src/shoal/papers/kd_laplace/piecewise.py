@@ -17,7 +17,7 @@ DOMAIN = 1.001  # the code widens [-1, 1] a little against rounding
 
 
 class ComparedPiecewise(AsPublished):
-    """Perturb each column by Piecewise with the whole epsilon: as published, no guarantee.
+    """Piecewise as the thesis compares with it, without any guarantee: full epsilon per column.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ComparedPiecewise(AsPublished):
     Attributes
     ----------
     guarantee_ : Guarantee
-        Of notion ``"none"``.
+        A guarantee of notion ``"none"``.
 
     Examples
     --------

@@ -116,23 +116,25 @@ class _Remap(AsPublished):
 
 
 class GridNdLaplace(_Remap):
-    """Perturb records, then remap them on a grid over the raw table: as published, no guarantee.
+    """The thesis' "grid-nd-Laplace", as published, without any guarantee.
+
+    Noise, then a remap of reports to a grid over the raw table.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         The published epsilon, per unit of distance.
     source : {"thesis", "code"}, default="thesis"
-        The remap of the text, or that of the code behind the figures.
+        Whether to remap as the thesis describes, or as its code does, which made the figures.
     grid_points : int, default=12
-        Points of the thesis' grid in each column; the text names no number, 12 is the code's.
+        Number of grid points along each column. The thesis names no number; its code uses 12.
     random_state : None, int or Generator, default=None
         Seed of a numpy generator.
 
     Attributes
     ----------
     guarantee_ : Guarantee
-        Of notion ``"none"``.
+        A guarantee of notion ``"none"``.
 
     Examples
     --------
@@ -152,23 +154,25 @@ class GridNdLaplace(_Remap):
 
 
 class DensityNdLaplace(_Remap):
-    """Perturb records, then move them to raw records nearby: as published, no guarantee.
+    """The thesis' "density-nd-Laplace", as published, without any guarantee.
+
+    Noise, then a remap of reports to weighted means of raw records nearby.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         The published epsilon, per unit of distance.
     source : {"thesis", "code"}, default="thesis"
-        The remap of the text, or that of the code behind the figures.
+        Whether to remap as the thesis describes, or as its code does, which made the figures.
     grid_points : int, default=12
-        Points of the thesis' grid in each column.
+        Number of grid points along each column.
     random_state : None, int or Generator, default=None
         Seed of a numpy generator.
 
     Attributes
     ----------
     guarantee_ : Guarantee
-        Of notion ``"none"``.
+        A guarantee of notion ``"none"``.
 
     See Also
     --------

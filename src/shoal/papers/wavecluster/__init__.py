@@ -1,4 +1,4 @@
-"""DP-WaveCluster as published, no guarantee, and its figures with the promises kept.
+"""DP-WaveCluster as published, without any guarantee, and its figures with corrected techniques.
 
 L. Chen, T. Yu, R. Chirkova, "WaveCluster with Differential Privacy" (2015). The corrected
 techniques, and a better one, are :class:`shoal.cluster.DPWaveCluster`.

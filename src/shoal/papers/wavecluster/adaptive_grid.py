@@ -23,30 +23,30 @@ MAX_PARTS, MAX_RECORDS = 2**24, 2**26
 def adaptive_grid_records(
     positions: Floats, epsilon: float, generator: np.random.Generator, *, side: int | None = None
 ) -> Floats:
-    """Draw synthetic records.
+    """Draw the synthetic records of the published Baseline, without any guarantee.
 
     Parameters
     ----------
     positions : ndarray of float64, shape (n, 2)
         Raw records, scaled to [0, 1].
     epsilon : float
-        What the source takes this to cost.
+        The epsilon that the source claims for it.
     generator : numpy.random.Generator
-        Where randomness comes from.
+        Generator of the noise and of the records.
     side : int, default=None
-        Coarse cells along each column. None takes max(10, sqrt(n epsilon / 10) / 4), which reads
-        the number of records n without noise.
+        Number of coarse cells along each column. None takes max(10, sqrt(n epsilon / 10) / 4),
+        which reads the number of records n without noise.
 
     Returns
     -------
     synthetic : ndarray of float64, shape (m, 2)
-        In [0, 1].
+        Synthetic records in [0, 1].
 
     Raises
     ------
     ParameterError
-        If epsilon is so large that there are too many parts, or so small that noise makes too many
-        records.
+        If epsilon is so large that there are too many parts, or so small that the noise yields too
+        many records.
 
     Examples
     --------

@@ -12,33 +12,33 @@ from shoal.exceptions import ParameterError
 
 __all__ = ["FIGURE_SETS", "FOURTH", "FigureSet", "load_figure_set"]
 
-#: Cells along each column, and the part of the positive values that is noise: ds1 15 Gaussian
-#: clusters, ds2 three spirals, ds3 five shapes.
+#: Number of cells along each column, and the fraction of the positive values that is taken for
+#: noise: ds1 has 15 Gaussian clusters, ds2 three spirals, ds3 five shapes.
 FIGURE_SETS = {"ds1": (64, 0.6), "ds2": (40, 0.1), "ds3": (48, 0.1)}
-#: The source's fourth set is a sample of a million check-ins that was not kept, on a grid that is
-#: not printed. This is another part of the same check-ins, of fewer places, on a grid of ours.
+#: Name of the substitute for the source's fourth set, which is a lost sample of a million check-ins
+#: on an unknown grid: another part of the same check-ins, of fewer places, on a grid of ours.
 FOURTH = "gowalla"
 FOURTH_GRID, FOURTH_THRESHOLD = 128, 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class FigureSet:
-    """A table and how WaveCluster is run on it.
+    """A data set of the source's figures, with the parameters of WaveCluster.
 
     Parameters
     ----------
     name : str
-        Name in the source.
+        Name of the set in the source.
     X : ndarray of float64, shape (n, d)
         Records.
     grid : int
-        Cells along each column.
+        Number of cells along each column.
     threshold : float
-        Part of the positive values of the band that counts as noise.
+        Fraction of the positive values of the band that is taken for noise.
     columns : tuple of str, default=("x", "y")
         Names of the columns.
     box : Box, default=None
-        A public box; None takes the table's own, as the source does.
+        Public bounds; None takes those of the records, as the source does.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class FigureSet:
 
     @property
     def bounds(self) -> Box:
-        """The box of the grid, taken as public."""
+        """The bounds of the grid, treated as public."""
         if self.box is not None:
             return self.box
         return Box(self.X.min(axis=0), self.X.max(axis=0))
@@ -69,14 +69,14 @@ def load_figure_set(name: str, *, data_dir: str | os.PathLike[str] | None = None
     Parameters
     ----------
     name : {"ds1", "ds2", "ds3", "gowalla"}
-        Which one; the last is not the source's own sample.
+        Name of the set; the last is a substitute for the source's own sample.
     data_dir : path-like, default=None
         As in :func:`shoal.datasets.load`.
 
     Returns
     -------
     figure_set : FigureSet
-        With the source's grid and threshold, where they are known.
+        The set, with the grid and the threshold of the source if they are known.
 
     Raises
     ------

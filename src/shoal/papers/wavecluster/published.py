@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 LABEL = "as published, no guarantee"
-#: The techniques of the source: PrivTHR, PrivTHR_EM, PrivQT and Baseline.
+#: Names of the techniques of the source: PrivTHR, PrivTHR_EM, PrivQT and Baseline.
 TECHNIQUES = ("thr", "thr-em", "qt", "baseline")
 # Part of epsilon for the counts: alpha of PrivTHR, and that of PrivTHR_EM.
 THR_COUNTS, THR_EM_COUNTS = 0.9, 0.7
@@ -54,51 +54,53 @@ MAX_CELLS = 2**24
 
 
 class PublishedWaveCluster(ClusterMixin, BaseEstimator):
-    """Find clusters of any shape, as the source prints it: no guarantee.
+    """Private WaveCluster as published, without any guarantee.
 
-    The Haar wavelet at level 1, the source's choice: a value of the band is the sum of a block of
-    2^d cells over 2^(d/2), half the sum of four cells in two columns. Sensitivity is always 1.
+    It uses the Haar wavelet at level 1, as the source does: a value of the band is the sum of a
+    block of 2^d cells divided by 2^(d/2); in two columns, half the sum of four cells. The source
+    always takes a sensitivity of 1.
 
     Parameters
     ----------
     technique : {"thr", "thr-em", "qt", "baseline"}, default="thr"
-        PrivTHR, PrivTHR_EM, PrivQT or Baseline, the last for two columns only.
+        PrivTHR, PrivTHR_EM, PrivQT or Baseline; the last is for two columns only.
     epsilon : float, default=1.0
-        What the source claims to spend.
+        The epsilon that the source claims.
     grid : int, default=64
-        Cells along each column, an even number.
+        Number of cells along each column, even.
     threshold : float, default=0.1
-        Part of the positive values of the band, in [0, 1), that counts as noise.
+        Fraction of the positive values of the band, in [0, 1), that is taken for noise.
     coarse : int, default=None
-        Coarse cells along each column for the baseline. None takes Qardaji et al.'s formula.
+        For the baseline: number of coarse cells along each column. None takes the formula of
+        Qardaji et al.
     bounds : tuple (low, high), default=None
-        None takes the box from the records, as the source does. A public box mends that flaw alone,
-        for comparisons on the same cells.
+        None computes the bounds from the records, as the source does. Public bounds repair this
+        flaw only, so that methods can be compared on the same cells.
     random_state : None, int or Generator, default=None
         Seed of a numpy generator.
 
     Attributes
     ----------
     cells_ : ndarray of int32, shape (grid / 2, ..., grid / 2)
-        Cluster of each cell of the band, -1 where it is not significant.
+        Cluster of each cell of the band, -1 if it is not significant.
     n_clusters_ : int
         Number of clusters.
     n_significant_ : int
         Number of significant cells.
     threshold_ : float
-        Value that a cell had to reach.
+        Value that a cell had to reach to be significant.
     counts_ : ndarray of float64, shape (grid, ..., grid)
-        What was clustered: noisy counts, or counts of synthetic records.
+        The counts that were clustered: noisy ones, or those of synthetic records.
     bounds_ : tuple (low, high)
-        The box of the grid.
+        The bounds of the grid.
     labels_ : ndarray of int32, shape (n,)
         Cluster of each record, -1 for noise.
     guarantee_ : Guarantee
-        Of notion ``"none"``; its reason names the flaws.
+        A guarantee of notion ``"none"``; its reason names the flaws.
 
     See Also
     --------
-    shoal.cluster.DPWaveCluster : The same techniques with their promises kept, and a better one.
+    shoal.cluster.DPWaveCluster : The same techniques, corrected, and a better one.
 
     Examples
     --------
@@ -168,7 +170,7 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """Nothing is promised; the reason names the flaws."""
+        """A guarantee of notion "none"; its reason names the flaws."""
         flaws = []
         if self.technique == "thr-em":
             flaws.append("the threshold is drawn up to the true maximum")
@@ -229,12 +231,12 @@ def haar_band(counts: Floats) -> Floats:
     Parameters
     ----------
     counts : ndarray of float64, shape (grid, ..., grid)
-        An even number of cells along each column.
+        Counts of the cells, an even number along each column.
 
     Returns
     -------
     band : ndarray of float64, shape (grid / 2, ..., grid / 2)
-        As the source scales it.
+        The band, scaled as in the source.
 
     Examples
     --------
@@ -249,16 +251,19 @@ def haar_band(counts: Floats) -> Floats:
 
 
 class Partitions(NamedTuple):
-    """Partitions of (0, Max], from low to high; those of equal values, of width 0, are left out.
+    """The intervals among which PrivTHR_EM, as published, chooses its threshold.
+
+    They divide the range from 0 to the largest value, from low to high; those of width 0, between
+    equal values, are left out.
 
     Attributes
     ----------
     low, high : ndarray of float64, shape (m,)
-        Partition j is (low[j], high[j]].
+        Interval j is (low[j], high[j]].
     ranks : ndarray of int64, shape (m,)
-        How many values reach a candidate in it.
+        Number of values that reach a threshold in each interval.
     chances : ndarray of float64, shape (m,)
-        Probability with which it is chosen.
+        Probability that each interval is chosen.
 
     Examples
     --------
@@ -276,21 +281,21 @@ class Partitions(NamedTuple):
 
 
 def threshold_partitions(values: Floats, *, k: float, epsilon: float) -> Partitions:
-    """Return the partitions and the chance of each.
+    """Return the intervals of PrivTHR_EM's threshold, and the probability of each.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n,)
         Positive values of the band, without noise, in any order; at least one.
     k : float
-        Rank that is wanted.
+        The wanted rank of the threshold among them.
     epsilon : float
-        What the source takes this to cost.
+        The epsilon that the source claims for it.
 
     Returns
     -------
     partitions : Partitions
-        From low to high, so that ranks fall.
+        The intervals, from low to high, so that ranks decrease.
 
     Examples
     --------
@@ -313,19 +318,19 @@ def threshold_partitions(values: Floats, *, k: float, epsilon: float) -> Partiti
 
 
 def draw_threshold(partitions: Partitions, generator: np.random.Generator) -> float:
-    """Choose a partition, and a candidate evenly in it.
+    """Draw a threshold: choose an interval, and a value uniformly in it.
 
     Parameters
     ----------
     partitions : Partitions
         From :func:`threshold_partitions`.
     generator : numpy.random.Generator
-        Where randomness comes from.
+        Generator of the draw.
 
     Returns
     -------
     threshold : float
-        Above 0, at most the true maximum.
+        The threshold, above 0 and at most the true maximum.
 
     Examples
     --------

@@ -25,12 +25,14 @@ PICTURED = 1.0  # the epsilon of most of the numbers that the source prints
 
 
 class WaveClusterStudy(Study):
-    """k', DSG_C, F-measure, OCM and 2CE of private WaveCluster against epsilon, and its claims.
+    """The experiments of the WaveCluster paper: five measures against epsilon, and its claims.
+
+    The measures are k', DSG_C, F-measure, OCM and 2CE, see :meth:`TechniqueComparison.measure`.
 
     Parameters
     ----------
     load : callable, default=load_figure_set
-        From the name of a set to the set; with several processes, a function that can be pickled.
+        Function that returns a set by its name. With several processes it must be picklable.
 
     Examples
     --------
@@ -53,7 +55,7 @@ class WaveClusterStudy(Study):
         self.load = load
 
     def experiments(self, *, full: bool, seed: int) -> tuple[Experiment, ...]:
-        """List the experiments: the source's own sets, the fourth, and fits for pictures."""
+        """Return the experiments: the source's three sets, the fourth, and fits for pictures."""
         for name in (*FIGURE_SETS, FOURTH):
             compare_on(self.load, name)  # a missing file is named before any work
         epsilons = EPSILONS if full else QUICK_EPSILONS
@@ -91,9 +93,9 @@ class WaveClusterStudy(Study):
         )
 
     def judge(self, measurements: Measurements) -> tuple[Verdict, ...]:
-        """Judge the four findings of section 7, and the sentences that they are made of."""
+        """Return verdicts on the four findings of section 7, and on the sentences in them."""
         return judge_findings(measurements["techniques"])
 
     def render(self, report: Report, measurements: Measurements) -> None:
-        """Add each measure against epsilon, the printed figures beside ours, and the clusters."""
+        """Add the measures, the published figures beside ours, and the clusters to the report."""
         render_figures(report, measurements)

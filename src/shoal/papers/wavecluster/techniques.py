@@ -29,7 +29,7 @@ SHUFFLE = 0  # seed of the order in which records are dealt to the folds
 
 
 class Method(NamedTuple):
-    """A technique, and whether it is the source's or ours.
+    """A technique, either as published or corrected.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Method(NamedTuple):
         return f"{self.version} {self.technique}"
 
 
-#: Each technique as published and corrected. Seeds depend on their order.
+#: All techniques, as published and corrected. Seeds depend on their order.
 METHODS = (
     *(Method(PUBLISHED, technique) for technique in TECHNIQUES),
     *(Method(CORRECTED, technique) for technique in (*TECHNIQUES, "oneshot")),
@@ -53,17 +53,17 @@ METHODS = (
 
 
 class TechniqueComparison:
-    """Measure techniques on one set.
+    """Measure techniques on one data set, against WaveCluster without privacy.
 
     Parameters
     ----------
     figure_set : FigureSet
-        Records, grid and threshold; its box and number of records are taken as public.
+        Records, grid and threshold; its bounds and number of records are treated as public.
 
     Attributes
     ----------
     figure_set : FigureSet
-        The set.
+        The data set.
     truth : DPWaveCluster
         WaveCluster without privacy on all records.
 
@@ -89,30 +89,32 @@ class TechniqueComparison:
     def measure(
         self, method: Method, epsilon: float, *, seed: int, fold: int
     ) -> dict[str, int | float]:
-        """Fit all records, then nine tenths of them.
+        """Measure one technique: fit it on all records, then on nine tenths of them.
 
         Parameters
         ----------
         method : Method
             One of ``METHODS``.
         epsilon : float
-            The budget.
+            Privacy budget of each fit.
         seed : int
-            Seed of both fits; methods and epsilons have noise of their own for the same seed.
+            Seed of both fits; with the same seed, different methods and epsilons get different
+            noise.
         fold : int
-            Which tenth of the records is classified; only its last digit counts.
+            Which tenth of the records is left out and classified; only its last digit counts.
 
         Returns
         -------
         measured : dict of str to number
-            ``k``: significant cells without privacy, ``(1 - p) |L|`` rounded up, ties more.
-            ``k_private``: the source's k', which is ``(1 - p) |L'|`` rounded up for PrivQT and
-            Baseline; the rank, among true values, of the threshold that PrivTHR_EM draws; the
-            number of significant cells otherwise. ``significant``, ``clusters``: how many.
-            ``dsg``, ``f_measure``: clusters of cells, and of records, against those without
-            privacy. ``ocm``, ``two_ce``: classes of the records left out; trees learn the
-            significant cells, as in the source's text. ``ocm_with_noise``: OCM where all other
-            cells are one more class, as in the source's programs.
+            ``k``: number of significant cells without privacy, ``(1 - p) |L|`` rounded up, more in
+            case of ties. ``k_private``: the source's k', which is ``(1 - p) |L'|`` rounded up for
+            PrivQT and Baseline; for PrivTHR_EM, the rank of its threshold among the true values;
+            otherwise the number of significant cells. ``significant``, ``clusters``: number of
+            significant cells and of clusters. ``dsg``, ``f_measure``: clusters of cells, and of
+            records, compared with those without privacy. ``ocm``, ``two_ce``: classification of the
+            records left out, by trees that learn the significant cells, as in the source's text.
+            ``ocm_with_noise``: OCM with all other cells as one more class, as in the source's
+            programs.
 
         Raises
         ------
@@ -142,21 +144,21 @@ class TechniqueComparison:
         }
 
     def cells(self, method: Method, epsilon: float, *, seed: int) -> Labels:
-        """Return the clusters of cells of one fit on all records, the one that is measured.
+        """Return the clusters of cells of the fit on all records that :meth:`measure` makes.
 
         Parameters
         ----------
         method : Method
             One of ``METHODS``.
         epsilon : float
-            The budget.
+            Privacy budget.
         seed : int
             Seed of the fit.
 
         Returns
         -------
         cells : ndarray of int32
-            Cluster of each cell, -1 where it is not significant.
+            Cluster of each cell, -1 if it is not significant.
 
         Raises
         ------
