@@ -47,8 +47,8 @@ class Campaign:
     closes : datetime
         Time from which no more reports are accepted; with a time zone.
     reports_url, results_url : str
-        Addresses that reports are sent to and where results are published: https, or http for this
-        machine itself.
+        Addresses that reports are sent to and where results are published: https, or http for
+        localhost.
     unit : {"device", "person"}, default="device"
         Privacy unit that the budget belongs to.
     reports_per_device : int, default=1

@@ -107,7 +107,7 @@ class Device:
         Parameters
         ----------
         url : str
-            Address of the document: https, or http for this machine itself. It is read again when
+            Address of the document: https, or http for localhost. It is read again when
             the collector answers that the document has changed.
 
         Returns

@@ -52,10 +52,10 @@ class PartitionResponse(PartitionChannel, Mechanism):
     """Report the color of the record's cell in a random public partition, with local privacy.
 
     A partition divides the box into cells, and each cell has one of a few colors. The device draws
-    a partition at random and answers its record's color by randomized response. Use it at small
-    epsilon: noise on coordinates then moves records across the whole box and hides every cluster,
-    while the share of records in each cell is still estimated well. A report is two small
-    integers; :class:`shoal.NoiseAwareKMeans` finds clusters behind them.
+    a partition at random, and reports the color of its record's cell by randomized response. Use it
+    at small epsilon: noise on coordinates then moves records across the whole box and hides every
+    cluster, while the share of records in each cell is still estimated well. A report is two small
+    integers; :class:`shoal.NoiseAwareKMeans` finds clusters from them.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
     See Also
     --------
     shoal.reports.NoiseAwareKMeans : Find clusters of the records behind the reports.
-    shoal.client.Device : Keep a device's report and send the same bytes again if asked again.
+    shoal.client.Device : Keep a report, and send the same bytes when the value is reported again.
     Piecewise : Unbiased reports of the record itself.
 
     Examples

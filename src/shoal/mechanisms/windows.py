@@ -147,8 +147,9 @@ class Piecewise(ColumnMechanism):
     ----------
     {local_epsilon}
     {bounds}
-        Reports lie in a box C times as wide with the same center, where C = (s + 1) / (s - 1),
-        s = e^(e/2), for an epsilon e of each reported column.
+        Reports lie in a wider box with the same center: C times as wide, where C = (s + 1) /
+        (s - 1) and s = exp(epsilon / (2 d)); with ``columns="sample"``, C d / k times, where
+        s = exp(epsilon / (2 k)).
     {report_schema}
     {columns}
     {ledger_of_reports}

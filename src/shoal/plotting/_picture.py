@@ -284,7 +284,7 @@ def page_scripts() -> str:
 
 @lru_cache(maxsize=1)
 def chart_library() -> str:
-    """Return the JavaScript that draws charts: Vega, Vega-Lite and Vega-Embed, as one script.
+    """Return the JavaScript libraries that draw charts (Vega, Vega-Lite and Vega-Embed) as text.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
         Number of clusters, if it is known: takes the most prominent peaks, even if they are no
         more than chance. None takes all peaks that are more than chance.
     min_cluster_size : float, default=None
-        Smallest number of records of a cluster. None allows any size.
+        Smallest number of records that a part needs to be a separate cluster. None allows any size.
     contamination : float, default=None
         Share of the devices that may lie, such as 0.01. Reports that are too many for any records
         to explain are then left out, and no cluster is smaller than what so many liars can fake.

@@ -202,7 +202,7 @@ class Readiness:
         self._refused: RefusedError | None = None
 
     async def find(self) -> RefusedError | None:
-        """Return why reports cannot be stored, or None."""
+        """Return the reason why reports cannot be stored, or None if they can."""
         async with self._asking:
             if time.monotonic() - self._asked >= READY_KEPT_SECONDS:
                 self._refused = await self._ask()

@@ -112,7 +112,7 @@ class Gatekeeper:
         return check
 
     async def check_ingest_key(self, scope: Scope, campaign: str, header: bytes | None) -> None:
-        """Refuse a submission without a key of the campaign."""
+        """Refuse a submission without an ingest key of the campaign."""
         text = ""
         if header is not None and header[: len(BEARER)].lower() == BEARER:
             text = header[len(BEARER) :].strip().decode("latin-1")

@@ -133,7 +133,7 @@ class LiveCampaigns(Protocol):
         """Return a campaign by its identifier, if it is known."""
 
     async def find(self, campaign: str, digest: bytes | None = None) -> LiveCampaign | None:
-        """Return a campaign; look again if it is unknown, or its document is not `digest`."""
+        """Return a campaign; read it again if it is unknown or has another digest."""
 
 
 def campaign_finder(campaigns: LiveCampaigns) -> Callable[..., Awaitable[LiveCampaign]]:

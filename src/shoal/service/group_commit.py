@@ -196,25 +196,25 @@ class GroupCommit:
         return len(self._waiting)
 
     async def submit(self, submission: Submission) -> Outcome:
-        """Store a submission with all others that wait, and return once it is on the disk.
+        """Store a submission together with all waiting ones, and return when it is on the disk.
 
         Parameters
         ----------
         submission : Submission
-            What to store.
+            Submission to store.
 
         Returns
         -------
         outcome : Outcome
-            What became of it.
+            Outcome of the submission.
 
         Raises
         ------
         StoreUnavailableError
-            If the database is locked, full or away, too many wait, or the writer has ended. Sending
-            the same submission again is right, whether or not this one was stored.
+            If the database is locked, full or unreachable, too many submissions wait, or the writer
+            has ended. Send the same submission again, whether or not this one was stored.
         ParameterError, StoreError
-            If it cannot be right, or its campaign is not there.
+            If the submission is invalid, or its campaign does not exist.
         """
         self._store.check_submission(submission)
         waiter = _Waiter(submission, asyncio.get_running_loop().create_future())

@@ -288,9 +288,9 @@ def is_json(headers: dict[bytes, bytes]) -> bool:
 
 
 async def read_body(receive: Receive, limit: int | None = None) -> bytes:
-    """Return the body of a request; of one that is longer than `limit`, a part that is, too.
+    """Return the body of a request; if it exceeds `limit`, only a part that exceeds it too.
 
-    Without a limit, its length is that of whoever made `receive`.
+    Without `limit`, it is only limited by `receive`, such as that of :class:`LimitedBody`.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class ClientAddresses:
         self._last: tuple[str, bytes | None] = ("", None)
 
     def find(self, scope: Scope) -> bytes | None:
-        """Return the identifier of a client; None for this machine itself, which is not limited."""
+        """Return the identifier of a client; None for localhost, which is not limited."""
         client = scope.get("client")
         text = client[0] if client else ""
         if self._trusted:

@@ -132,9 +132,9 @@ def take_over_logging(log: EventLog) -> None:
 
 @contextlib.contextmanager
 def log_stray_errors(log: EventLog) -> Iterator[None]:
-    """Log what threads raise, and all warnings, by their type and place, while the block lasts.
+    """Context manager that logs uncaught errors of threads and all warnings, by type and place.
 
-    Python writes the texts of both to the standard error otherwise, and they can quote values.
+    Otherwise Python writes their texts to the standard error, and these may contain private values.
 
     Examples
     --------

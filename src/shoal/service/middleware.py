@@ -243,7 +243,7 @@ class LimitedBody:
             self.refusal = self._too_large()
 
     async def receive(self) -> Message:
-        """Return the next part; RefusedError if it is too much, too late, or cut off."""
+        """Return the next part; RefusedError if it is too large, too late, or incomplete."""
         if self.is_complete:
             return await self._receive()
         message = await self._next(self._seconds)
@@ -252,7 +252,7 @@ class LimitedBody:
         return message
 
     async def drain(self) -> bool:
-        """Read what is left and forget it; return whether the end was reached within limits."""
+        """Read and discard the rest; return whether the end was reached within the limits."""
         if not self._drains:
             return False
         limit = max(DRAIN_BYTES, DRAIN_FACTOR * self._limit)

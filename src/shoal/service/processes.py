@@ -44,7 +44,7 @@ class ServerProcess:
 
     Examples
     --------
-    A server that does not start says why in its log.
+    If a server does not start, its log tells why.
 
     >>> import tempfile
     >>> from pathlib import Path

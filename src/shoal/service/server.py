@@ -161,7 +161,7 @@ def listen(settings: ServiceSettings) -> socket.socket:
 
 @contextlib.contextmanager
 def end_on_signals() -> Iterator[None]:
-    """End the block, rather than the process, once uvicorn has passed a signal on.
+    """Context manager that ends its block, not the process, when uvicorn passes on a signal.
 
     Examples
     --------

@@ -26,8 +26,7 @@ class ServiceSettings:
         client address may have at most an eighth of the requests; further ones are answered 429.
     client_rate : float, default=50
         Largest number of requests per second from one client address; a burst may have four times
-        as many. This machine itself is not limited: behind a proxy, all clients would share its
-        address.
+        as many. Localhost is not limited: behind a proxy, all clients would share its address.
     failure_rate : float, default=0.2
         Largest number of wrong guesses per second at one token or key from one client address,
         after a burst of ten.
@@ -87,7 +86,7 @@ class ServiceSettings:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the server can be reached only from this machine itself."""
+        """Whether the server can be reached only from this machine."""
         if self.host == "localhost":
             return True
         try:

@@ -185,7 +185,7 @@ class RelayedCampaign:
         return self.live if campaign == self.live.id else None
 
     async def find(self, campaign: str, digest: bytes | None = None) -> LiveCampaign | None:
-        """Return the campaign; look again if its document is not `digest`."""
+        """Return the campaign; read its document again if the digest is not `digest`."""
         known = self.get(campaign)
         if known is None or digest is None or known.digest == digest:
             return known

@@ -18,7 +18,7 @@ class Settings(ServiceSettings):
     database : str
         Path of an SQLite file.
     to : str
-        Address of the collector: https, or http for this machine itself.
+        Address of the collector: https, or http for localhost.
     key : str, default=None
         Ingest key of the relay at the collector, which accepts no batch without one.
     campaign_rate : float, default=5000
