@@ -132,7 +132,7 @@ class Partitions:
         Returns
         -------
         colors : ndarray of int64, shape (n,)
-            From 0 to ``n_colors`` - 1.
+            Color, from 0 to ``n_colors`` - 1.
         """
         if len(self.blocks) == 1:
             return self.blocks[0].colors(points, index)
@@ -157,7 +157,7 @@ class Partitions:
         Returns
         -------
         color : int
-            From 0 to ``n_colors`` - 1.
+            Color, from 0 to ``n_colors`` - 1.
         """
         owner = bisect.bisect_right(self._firsts, index) - 1
         return self.blocks[owner].color(point, index - self._firsts[owner])
@@ -173,7 +173,7 @@ class Partitions:
         Returns
         -------
         colors : ndarray of int, shape (n_partitions, m)
-            From 0 to ``n_colors`` - 1.
+            Color, from 0 to ``n_colors`` - 1.
         """
         return np.concatenate([block.color_table(points) for block in self.blocks])
 

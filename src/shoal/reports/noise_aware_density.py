@@ -74,7 +74,7 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
         to explain are then left out, and no cluster is smaller than what so many liars can fake.
         None trusts every device.
     random_state : None, int or RandomState, default=None
-        For halves of the reports and for simulations; privacy does not depend on it.
+        Seed of the halves of the reports and of simulations; privacy does not depend on it.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
         With more, one cluster that so many liars can fake may be dropped too, if the others are
         found far better without it (Notes). None trusts every device.
     random_state : None, int or RandomState, default=None
-        For the halves, restarts and draws; privacy does not depend on it.
+        Seed of the halves, restarts and draws; privacy does not depend on it.
 
     Attributes
     ----------

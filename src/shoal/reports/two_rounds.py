@@ -303,7 +303,7 @@ class TwoRoundCampaign:
         first_reports, second_reports : array-like of shape (n, 2)
             Partition and color of each report.
         random_state : None, int or RandomState, default=None
-            For halves, restarts and draws; privacy does not depend on it.
+            Seed of the halves, restarts and draws; privacy does not depend on it.
 
         Returns
         -------

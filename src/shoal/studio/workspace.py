@@ -197,7 +197,7 @@ class Workspace:
     ) -> StudioTable:
         """Add a table under a new random identifier.
 
-        If there are too many, the oldest is forgotten, unless a release of it is under way.
+        If there are too many, the oldest one without a release under way is forgotten.
         """
         table = StudioTable(secrets.token_urlsafe(9), name, source, columns, schema)
         with self.lock:
