@@ -1,10 +1,10 @@
-"""Campaigns: the public, signed description of a collection of reports.
+"""Campaigns: public, signed descriptions of a collection of reports from devices.
 
-A campaign's document says what is asked, by which mechanism a device answers, how often, and until
-when. Devices and the collector are built from it alone. It is signed with Ed25519 over its exact
-bytes (:func:`sign_campaign`), and a device opens it with a public key that it was shipped with
-(:func:`open_campaign`). Where somebody shuffles the reports, devices seal them to the analyst's key
-(:class:`SealingKey`). :func:`campaign_words` says in plain words what a document says.
+The document of a campaign states what is asked, by which mechanism a device answers, how often, and
+until when. Devices and the collector need nothing else. It is signed with Ed25519 over its exact
+bytes (:func:`sign_campaign`), and a device checks it with a public key that comes with the app
+(:func:`open_campaign`). If reports are shuffled, devices encrypt them to the analyst's key first
+(:class:`SealingKey`). :func:`campaign_words` explains a document in plain words.
 """
 
 from shoal.campaigns.campaign import Campaign

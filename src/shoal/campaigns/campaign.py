@@ -34,41 +34,42 @@ DERIVED = ("guarantee", "guarantee_text", "report_format")  # in the document, f
 
 @dataclass(frozen=True)
 class Campaign:
-    """The public description of a collection of reports.
+    """Public description of a collection of reports: the content of a campaign's document.
 
     Parameters
     ----------
     id : str
-        Small letters, digits and hyphens, at most 64.
+        Identifier of up to 64 lower-case letters, digits and hyphens.
     title, purpose : str
-        What people are asked, and what for, in plain words.
+        What people are asked, and for what purpose, in plain words.
     mechanism : Mechanism
-        Perturbs the record on the device; it has no ledger and no seed.
+        Mechanism that perturbs the record on the device, without a ledger and without a seed.
     closes : datetime
-        When reports are taken no more; with a time zone.
+        Time from which no more reports are accepted; with a time zone.
     reports_url, results_url : str
-        Where reports go, and where results appear: https, or http on the own machine.
+        Addresses that reports are sent to and where results are published: https, or http for
+        localhost.
     unit : {"device", "person"}, default="device"
-        Whom the budget belongs to.
+        Privacy unit that the budget belongs to.
     reports_per_device : int, default=1
-        Different reports that a unit may send; the same one again is free.
+        Number of different reports that a unit may send; sending the same one again costs nothing.
     revision : int, default=1
-        Counts up whenever the document is changed.
+        Revision number, which increases with each change of the document.
     device_ids : bool, default=False
-        Whether a random number of the device comes with its reports. The collector keeps a keyed
-        hash of it.
+        Whether reports carry a random identifier of the device. The collector stores a keyed hash
+        of it.
     origins : tuple of str, default=()
-        Web pages that may send reports, such as ``"https://example.org"``.
+        Origins of web pages that may send reports, such as ``"https://example.org"``.
     open_intake : bool, default=False
-        Whether reports are taken without an ingest key.
+        Whether reports are accepted without an ingest key.
     shuffler : Shuffler, default=None
-        Who stands between devices and the collector, if anybody: ``reports_url`` is then its
-        address, reports are sealed, and the collector sees them in shuffled batches only.
+        The relay between devices and the collector, if any. ``reports_url`` is then its address,
+        reports are encrypted, and the collector sees them in shuffled batches only.
 
     Raises
     ------
     ParameterError
-        If a field breaks its rule.
+        If a field is invalid.
 
     Examples
     --------
@@ -132,33 +133,33 @@ class Campaign:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What all reports of one unit together promise to it: their epsilons add up."""
+        """Guarantee for one unit of all its reports together; their epsilons add up."""
         one = self.mechanism.guarantee_
         return replace(one, epsilon=self.reports_per_device * one.epsilon)
 
     @property
     def report_format(self) -> ReportFormat:
-        """How a report is written as bytes."""
+        """Byte format of a report."""
         return self.mechanism.report_format()
 
     @property
     def body_bytes(self) -> int:
-        """Bytes of a report as a device sends it, sealed if there is a shuffler."""
+        """Number of bytes of a report as a device sends it, encrypted if there is a shuffler."""
         return self.report_format.width + (0 if self.shuffler is None else SEALED_OVERHEAD)
 
     @property
     def mechanism_digest(self) -> str:
-        """SHA-256 of all that decides what a report means: a value is drawn once under each."""
+        """SHA-256 of all that defines the meaning of a report; a device draws once for each."""
         text = json.dumps(self.mechanism.to_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def is_open(self, now: datetime | None = None) -> bool:
-        """Return whether reports are still taken.
+        """Return whether reports are still accepted.
 
         Parameters
         ----------
         now : datetime, default=None
-            With its zone; None is the clock of this machine.
+            Time to check, with a time zone; None takes the clock of this machine.
 
         Returns
         -------
@@ -168,17 +169,17 @@ class Campaign:
         return (datetime.now(UTC) if now is None else now) < self.closes
 
     def weaker_than(self, earlier: "Campaign") -> tuple[str, ...]:
-        """Say why a device that agreed to an earlier document must not follow this one.
+        """Return the reasons why a device that agreed to an earlier document must refuse this one.
 
         Parameters
         ----------
         earlier : Campaign
-            What the device agreed to.
+            The document that the device agreed to.
 
         Returns
         -------
         reasons : tuple of str
-            Empty if this one asks for nothing more and promises nothing less.
+            Empty if this document asks for no more and protects no less.
         """
         reasons = []
         if self.id != earlier.id:
@@ -207,12 +208,12 @@ class Campaign:
         return tuple(reasons)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document as plain values that JSON can hold.
+        """Return the document as values that JSON can hold.
 
         Returns
         -------
         document : dict
-            Version, all fields, the promise in numbers and in words, and the report format.
+            Version, all fields, the guarantee in numbers and in words, and the report format.
         """
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
@@ -229,7 +230,7 @@ class Campaign:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild a campaign from its document, strictly.
+        """Return the campaign that a document describes; an invalid document is an error.
 
         Parameters
         ----------
@@ -239,12 +240,12 @@ class Campaign:
         Returns
         -------
         campaign : Campaign
-            Equal to the one that was written.
+            A campaign equal to the original.
 
         Raises
         ------
         ParameterError
-            If it is no such document.
+            If it is not a valid document of a campaign.
         """
         names = [field.name for field in fields(cls)]
         expected = {"version", *names, *DERIVED}
@@ -275,12 +276,12 @@ class Campaign:
         return campaign
 
     def to_bytes(self) -> bytes:
-        """Return the document as JSON text, as it is signed."""
+        """Return the document as JSON text, the bytes that are signed."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False).encode("utf-8")
 
     @classmethod
     def from_bytes(cls, document: bytes) -> Self:
-        """Rebuild a campaign from the text of its document.
+        """Return the campaign that the JSON text of a document describes.
 
         Parameters
         ----------
@@ -290,12 +291,12 @@ class Campaign:
         Returns
         -------
         campaign : Campaign
-            Equal to the one that was written.
+            A campaign equal to the original.
 
         Raises
         ------
         ParameterError
-            If it is no such document.
+            If it is not a valid document of a campaign.
         """
         try:
             plain = read_json(document.decode("utf-8"))

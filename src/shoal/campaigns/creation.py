@@ -23,14 +23,14 @@ __all__ = [
 
 
 def collector_addresses(url: str, campaign: str) -> dict[str, str]:
-    """Return where reports of a campaign go and where its results appear, on one server.
+    """Return the addresses for reports and for results of a campaign on one server.
 
     Parameters
     ----------
     url : str
         Address of a collector or a relay.
     campaign : str
-        Id of the campaign.
+        Identifier of the campaign.
 
     Returns
     -------
@@ -48,26 +48,26 @@ def collector_addresses(url: str, campaign: str) -> dict[str, str]:
 
 
 def closing_time(text: str, *, past: bool = False, name: str = "closes") -> datetime:
-    """Read the day or time at which a campaign closes.
+    """Parse the day or time at which a campaign closes.
 
     Parameters
     ----------
     text : str
-        Such as ``"2030-01-31"`` or ``"2030-01-31T18:00"``; without a zone it is UTC.
+        A day or time such as ``"2030-01-31"`` or ``"2030-01-31T18:00"``; UTC if without a zone.
     past : bool, default=False
-        Whether it may be over: a revision may close a campaign at once.
+        Whether the time may be in the past: a revision may close a campaign at once.
     name : str, default="closes"
-        What errors call it.
+        Name of the parameter in error messages.
 
     Returns
     -------
     time : datetime
-        With its zone.
+        The time, with a time zone.
 
     Raises
     ------
     ParameterError
-        If it cannot be read, or is over.
+        If the text cannot be parsed, or the time is in the past.
 
     Examples
     --------
@@ -86,24 +86,24 @@ def closing_time(text: str, *, past: bool = False, name: str = "closes") -> date
 
 
 def name_columns(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
-    """Give a mechanism without a schema the names of its columns.
+    """Return a copy of a mechanism without a schema that has names for its columns.
 
     Parameters
     ----------
     mechanism : Mechanism
-        With bounds of one value for each column.
+        A mechanism whose bounds have one value for each column.
     names : sequence of str
-        What devices are asked for, in the order of the columns.
+        Names of the columns, in order: the values that devices are asked for.
 
     Returns
     -------
     mechanism : Mechanism
-        A copy whose document has the names.
+        A copy whose document includes the names.
 
     Raises
     ------
     ParameterError
-        If there are not as many names as columns.
+        If the number of names is not the number of columns.
 
     Examples
     --------
@@ -123,21 +123,21 @@ def revise_campaign(earlier: Campaign, **changes: Any) -> Campaign:
     Parameters
     ----------
     earlier : Campaign
-        The document in force.
+        The current campaign.
     **changes
-        Fields that are another now, such as ``closes``.
+        New values of fields, such as ``closes``.
 
     Returns
     -------
     campaign : Campaign
-        Its revision counts up; what is not given stays.
+        The campaign with these changes and the next revision number.
 
     Raises
     ------
     ParameterError
         If nothing is changed.
     CampaignError
-        If devices that joined the earlier one would refuse this one.
+        If devices that joined the earlier revision would refuse this one.
 
     Examples
     --------
@@ -170,17 +170,17 @@ def revise_campaign(earlier: Campaign, **changes: Any) -> Campaign:
 
 
 def campaign_words(campaign: Campaign) -> dict[str, str]:
-    """Say in plain words what a campaign asks, sends and promises.
+    """Explain in plain words what a campaign asks for, what devices send, and its guarantee.
 
     Parameters
     ----------
     campaign : Campaign
-        Any.
+        Campaign to explain.
 
     Returns
     -------
     words : dict
-        A sentence for each topic, in the order in which they are shown.
+        A sentence for each topic, in the order in which to show them.
 
     Examples
     --------

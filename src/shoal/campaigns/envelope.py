@@ -28,18 +28,18 @@ RULE = "a campaign must be the signed document that `shoal collect new` wrote"
 
 @dataclass(frozen=True)
 class SignedCampaign:
-    """A campaign, and the signed bytes that it was read from.
+    """A campaign, together with the signed bytes that it was read from.
 
     Parameters
     ----------
     campaign : Campaign
-        What the document says.
+        Content of the document.
     envelope : bytes
-        As it was received; hand it on unchanged.
+        Signed document as it was received; pass it on unchanged.
     digest : str
-        SHA-256 of the signed bytes in hexadecimal: what names this very document.
+        SHA-256 of the signed bytes in hexadecimal, which identifies this document.
     key : PublicKey
-        Who signed it.
+        Public key of the signer.
 
     Examples
     --------
@@ -66,23 +66,23 @@ class SignedCampaign:
 
 
 def sign_campaign(campaign: Campaign, key: SigningKey) -> bytes:
-    """Write a campaign's document and sign its bytes.
+    """Write the document of a campaign and sign its bytes.
 
     Parameters
     ----------
     campaign : Campaign
-        What is asked.
+        Campaign to sign.
     key : SigningKey
-        Of whoever runs the campaign.
+        Secret key of the organizer of the campaign.
 
     Returns
     -------
     envelope : bytes
-        JSON text; :func:`open_campaign` reads it.
+        Signed document as JSON text, for :func:`open_campaign`.
 
     See Also
     --------
-    SignedCampaign : With an example.
+    SignedCampaign : Has an example.
 
     Examples
     --------
@@ -117,15 +117,14 @@ def sign_campaign(campaign: Campaign, key: SigningKey) -> bytes:
 
 
 def open_campaign(envelope: bytes, public_key: PublicKey | str) -> SignedCampaign:
-    """Check the signature of a campaign, then read it.
+    """Check the signature of a campaign's document, then read it.
 
     Parameters
     ----------
     envelope : bytes
-        As it was received.
+        Signed document as it was received.
     public_key : PublicKey or str
-        The key that the document must be signed with. It comes with the device, never with the
-        document.
+        Public key of the signer. It must come with the app, never with the document.
 
     Returns
     -------
@@ -135,11 +134,11 @@ def open_campaign(envelope: bytes, public_key: PublicKey | str) -> SignedCampaig
     Raises
     ------
     CampaignError
-        If one bit was changed, another key signed it, or it is no campaign.
+        If the document was changed, was signed by another key, or is not a campaign.
 
     See Also
     --------
-    SignedCampaign : With an example.
+    SignedCampaign : Has an example.
 
     Examples
     --------

@@ -38,7 +38,7 @@ SMALL_ORDER = frozenset(
 
 @dataclass(frozen=True)
 class PublicKey:
-    """A key that checks signatures; a device is shipped with it.
+    """Public key that verifies signatures of campaigns; it comes with the app on a device.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class PublicKey:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Read a key that ``str`` wrote.
+        """Return the key of a text that ``str`` of a key returned.
 
         Parameters
         ----------
@@ -77,19 +77,19 @@ class PublicKey:
         return cls(read_public_text(PREFIX, text))
 
     def verify(self, signature: bytes, message: bytes) -> bool:
-        """Return whether this key's owner signed these bytes.
+        """Return whether bytes were signed with the matching secret key.
 
         Parameters
         ----------
         signature : bytes
             64 bytes.
         message : bytes
-            What is said to be signed.
+            The bytes that should be signed.
 
         Returns
         -------
         valid : bool
-            False for any other signature.
+            True only for a signature of these bytes by that key.
         """
         exceptions = require("cryptography.exceptions", extra="serve")
         key = _ed25519().Ed25519PublicKey.from_public_bytes(self.raw)
@@ -104,7 +104,7 @@ class PublicKey:
 
 
 class SigningKey:
-    """A key that signs campaigns; it stays with whoever runs them.
+    """Secret key that signs campaigns; it stays with the organizer.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class SigningKey:
 
     @property
     def public(self) -> PublicKey:
-        """The key that checks what this one signs."""
+        """Public key that verifies the signatures of this key."""
         return PublicKey(self._key.public_key().public_bytes_raw())
 
     def sign(self, message: bytes) -> bytes:
@@ -138,7 +138,7 @@ class SigningKey:
         Parameters
         ----------
         message : bytes
-            Any.
+            Bytes to sign.
 
         Returns
         -------
@@ -154,8 +154,8 @@ class SigningKey:
         Parameters
         ----------
         path : path-like
-            A PEM file (PKCS 8), not encrypted. One that exists is never replaced: a lost key
-            cannot sign another revision.
+            A PEM file (PKCS 8), not encrypted. An existing file is never replaced: without its key,
+            a campaign cannot be revised.
         """
         save_pem(self._key, path)
 
@@ -176,17 +176,17 @@ class SigningKey:
         return cls(load_pem(path, _ed25519().Ed25519PrivateKey, "Ed25519"))
 
     def to_pem(self) -> str:
-        """Return the text of the file that :meth:`save` writes, for whoever keeps it elsewhere."""
+        """Return the content of the file that :meth:`save` writes, to store it elsewhere."""
         return write_pem(self._key).decode("ascii")
 
     @classmethod
     def from_pem(cls, text: str) -> Self:
-        """Read a key from the text of its file.
+        """Read a key from the content of its file.
 
         Parameters
         ----------
         text : str
-            PEM, as :meth:`to_pem` returned it.
+            PEM text from :meth:`to_pem`.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class SigningKey:
         Raises
         ------
         CampaignError
-            If it is no such key; the text is not repeated.
+            If the text is not such a key; the message does not contain the text.
 
         Examples
         --------

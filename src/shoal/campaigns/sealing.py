@@ -27,14 +27,14 @@ __all__ = ["SEALED_OVERHEAD", "SealingKey", "SealingPublicKey"]
 
 PREFIX = "x25519:"
 TAG_BYTES = 16
-#: Bytes by which a sealed report is longer than the report in it.
+#: Number of bytes that encryption adds to a report.
 SEALED_OVERHEAD = KEY_BYTES + TAG_BYTES
 PURPOSE = b"shoal report 1\n"  # and the campaign's id: what a sealed report is for
 
 
 @dataclass(frozen=True)
 class SealingPublicKey:
-    """A key that reports are sealed to; it is in the campaign's document.
+    """Public key to which devices encrypt (seal) reports; it is in the campaign's document.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class SealingPublicKey:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Read a key that ``str`` wrote.
+        """Return the key of a text that ``str`` of a key returned.
 
         Parameters
         ----------
@@ -80,19 +80,19 @@ class SealingPublicKey:
         return cls(read_public_text(PREFIX, text))
 
     def seal(self, report: bytes, campaign: str) -> bytes:
-        """Seal a report, so that only the owner of the key reads it.
+        """Encrypt a report, so that only the owner of the secret key can read it.
 
         Parameters
         ----------
         report : bytes
-            As its mechanism encodes it.
+            Report as encoded by its mechanism.
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
 
         Returns
         -------
         sealed : bytes
-            48 bytes more; others each time.
+            Encrypted report, 48 bytes longer and different each time.
         """
         sealed: bytes = _suite().encrypt(report, self._key, info=_info(campaign))
         return sealed
@@ -106,7 +106,7 @@ class SealingPublicKey:
 
 
 class SealingKey:
-    """A key that opens sealed reports; it stays with the analyst, never with the shuffler.
+    """Secret key that decrypts (opens) sealed reports; for the analyst, never for the shuffler.
 
     Parameters
     ----------
@@ -132,18 +132,18 @@ class SealingKey:
 
     @property
     def public(self) -> SealingPublicKey:
-        """The key that reports are sealed to."""
+        """Public key to which reports are encrypted."""
         return SealingPublicKey(self._key.public_key().public_bytes_raw())
 
     def open(self, sealed: bytes, campaign: str) -> bytes:
-        """Read a sealed report.
+        """Decrypt a sealed report.
 
         Parameters
         ----------
         sealed : bytes
-            What :meth:`SealingPublicKey.seal` returned.
+            Result of :meth:`SealingPublicKey.seal`.
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class SealingKey:
         Raises
         ------
         CampaignError
-            If it was sealed to another key or for another campaign, or was changed.
+            If it was encrypted to another key or for another campaign, or was changed.
         """
         failure = require("cryptography.exceptions", extra="serve").InvalidTag
         try:
@@ -171,7 +171,7 @@ class SealingKey:
         Parameters
         ----------
         path : path-like
-            A PEM file (PKCS 8), not encrypted. One that exists is never replaced: without the key
+            A PEM file (PKCS 8), not encrypted. An existing file is never replaced: without its key,
             no report can be read.
         """
         save_pem(self._key, path)

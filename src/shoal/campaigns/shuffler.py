@@ -16,21 +16,22 @@ LARGEST_BATCH = 100_000  # a relay holds one in memory
 
 @dataclass(frozen=True)
 class Shuffler:
-    """The relay between devices and the collector, as the campaign's document has it.
+    """Description, in a campaign's document, of the relay that shuffles reports.
 
     Parameters
     ----------
     operator : str
-        Who runs it, in plain words: somebody else than whoever runs the campaign.
+        Name of the operator of the relay, who must not be the organizer of the campaign.
     batch_size : int
-        Reports that are shuffled and forwarded together, from 2 to 100,000. Fewer never are.
+        Number of reports that are shuffled and forwarded together, from 2 to 100,000. A smaller
+        batch is never forwarded.
     key : str
-        The analyst's public key, as text, that devices seal reports to.
+        Public key of the analyst, as text, to which devices encrypt reports.
 
     Raises
     ------
     ParameterError
-        If a field breaks its rule.
+        If a field is invalid.
 
     Examples
     --------
@@ -55,29 +56,29 @@ class Shuffler:
         SealingPublicKey.from_text(self.key)
 
     def seal(self, report: bytes, campaign: str) -> bytes:
-        """Seal a report to the analyst's key, as :meth:`SealingPublicKey.seal` does.
+        """Encrypt a report to the analyst's key, by :meth:`SealingPublicKey.seal`.
 
         Parameters
         ----------
         report : bytes
-            As its mechanism encodes it.
+            Report as encoded by its mechanism.
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
 
         Returns
         -------
         sealed : bytes
-            What the relay gets.
+            Encrypted report, as it is sent to the relay.
         """
         return SealingPublicKey.from_text(self.key).seal(report, campaign)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values that JSON can hold."""
+        """Return the fields as values that JSON can hold."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, plain: Any) -> Self:
-        """Rebuild a shuffler from its part of the document, strictly.
+        """Return the shuffler that a part of the document describes; invalid input is an error.
 
         Parameters
         ----------
@@ -87,7 +88,7 @@ class Shuffler:
         Returns
         -------
         shuffler : Shuffler
-            Equal to the one that was written.
+            A shuffler equal to the original.
         """
         names = {field.name for field in fields(cls)}
         if not isinstance(plain, Mapping) or set(plain) != names:

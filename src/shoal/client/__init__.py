@@ -1,11 +1,11 @@
-"""The device's side of a campaign: agree, report once, send until it arrives, find the own cluster.
+"""Clients of campaigns: a device joins, reports a value once, and finds the cluster of its record.
 
-* :class:`Device` does all of it, from one file of its own.
-* :class:`UrlTransport` carries requests; any function from a :class:`Request` to an
-  :class:`Answer` can take its place (:class:`Transport`).
-* ``python -m shoal.client`` does the same for devices without Python code of their own.
+* :class:`Device` does all of it; it stores its state in a single file.
+* :class:`UrlTransport` sends requests; any function from a :class:`Request` to an
+  :class:`Answer` can replace it (:class:`Transport`).
+* ``python -m shoal.client`` does the same from a command line.
 
-Limits of a device are kept here, by the device. No server can check them.
+The privacy budget of a device is enforced here, on the device. No server can check it.
 """
 
 from shoal.client.delivery import Retries, ask

@@ -20,18 +20,18 @@ MAX_DIGITS = 9  # of seconds that a server may name
 
 @dataclass(frozen=True)
 class Retries:
-    """How often a collector is asked, and how long is waited in between.
+    """Number of attempts to reach a collector, and the waiting time between them.
 
-    The n-th wait is uniform between 0 and ``first_wait`` 2^n, at most ``max_wait``: devices that
-    failed together do not come back together. A server that names a longer time is given it, or is
-    not asked again where that is more than ``max_wait``.
+    The n-th wait is uniform between 0 and ``first_wait`` 2^n, at most ``max_wait``, so that devices
+    that failed together do not come back together. If the server asks for a longer wait, the device
+    waits that long; if that is more than ``max_wait``, it gives up.
 
     Parameters
     ----------
     attempts : int, default=4
-        How often, at most.
+        Largest number of attempts.
     first_wait, max_wait : float, default=0.5 and 30.0
-        In seconds.
+        Waiting times in seconds.
 
     Examples
     --------
@@ -57,26 +57,26 @@ class Retries:
 
 
 def ask(transport: Transport, request: Request, retries: Retries) -> Answer:
-    """Return the first answer that is not a temporary refusal.
+    """Send a request until the answer is not a temporary refusal, and return the answer.
 
     Parameters
     ----------
     transport : Transport
-        What carries requests.
+        Sends the request.
     request : Request
-        What is asked, each time the same.
+        The request, the same in each attempt.
     retries : Retries
-        How often.
+        Number of attempts and waiting times.
 
     Returns
     -------
     answer : Answer
-        Of any status that no further attempt will change.
+        Answer with any status that further attempts would not change.
 
     Raises
     ------
     DeliveryError
-        If there was none; its `wait` has the seconds that the server named last.
+        If there was no such answer; `wait` has the number of seconds that the server named last.
 
     Examples
     --------

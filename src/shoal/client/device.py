@@ -33,28 +33,30 @@ CHANGED = 412  # the collector has another document
 
 
 class Device:
-    """Take part in signed campaigns: report a value once, and find its cluster.
+    """A device that takes part in signed campaigns: it reports values and finds their clusters.
+
+    A value is perturbed once, and the same report is sent until it arrives.
 
     Parameters
     ----------
     path : path-like
-        The one file of this device, made if it is not there, that only its owner may read. Several
-        processes and threads may share it. It holds no record.
+        File with the state of this device, created if it does not exist, readable by its owner
+        only. Several processes and threads may share it. It contains no record.
     public_key : PublicKey or str, default=None
-        Who may ask: the key that documents must be signed with. It comes with the app and is noted
-        in the file; None takes the one noted there.
+        Key with which documents of campaigns must be signed. It comes with the app and is stored in
+        the file; None takes the stored one.
     ingest_key : str or mapping, default=None
-        What the collector wants to see beside a report, unless the campaign is open to all; or one
-        for each campaign, by its id.
+        Secret that the collector requires beside a report, unless the campaign is open to all; or
+        one for each campaign, by its identifier.
     epsilon_limit : float or Limits, default=None
-        What all campaigns together may cost this device, for ever. ``Limits(epsilon=...,
-        metric_epsilon=..., metric_unit=...)`` allows reports of metric mechanisms, which are
-        counted apart. None allows one campaign and its own promise: nobody but the app can say
-        what several may cost together.
+        Largest epsilon that all campaigns together may ever spend on this device.
+        ``Limits(epsilon=..., metric_epsilon=..., metric_unit=...)`` allows reports of metric
+        mechanisms, which are counted separately. None allows a single campaign, with its own
+        guarantee: only the app can decide what several may spend together.
     transport : Transport, default=None
-        Carries requests; None is ``UrlTransport()``.
+        Sends requests; None is ``UrlTransport()``.
     retries : Retries, default=Retries()
-        How often a collector is asked.
+        Number of attempts to reach a collector, and waiting times.
 
     Examples
     --------
@@ -105,75 +107,77 @@ class Device:
         Parameters
         ----------
         url : str
-            Where the document is: https, or http on the own machine. It is asked again when the
-            collector says that the document has changed.
+            Address of the document: https, or http for localhost. It is read again when
+            the collector answers that the document has changed.
 
         Returns
         -------
         campaign : Campaign
-            What was agreed to: show title, purpose and ``guarantee`` to whoever is asked.
+            The campaign that was joined: show its title, purpose and ``guarantee`` to the user.
 
         Raises
         ------
         CampaignError
-            If the document is not signed by the pinned key, is closed or of an unknown version,
-            or promises less than the one that was agreed to before; all reasons are listed.
+            If the document is not signed by the stored key, the campaign is closed or of an
+            unknown version, or it protects less than the one agreed to before; the message lists
+            all reasons.
         DeliveryError
-            If it cannot be fetched.
+            If the document cannot be fetched.
         """
         return self._agreements.join(url)
 
     def join_envelope(self, envelope: bytes, *, url: str | None = None) -> Campaign:
-        """Agree to a document that came with the app.
+        """Join a campaign whose document came with the app.
 
         Parameters
         ----------
         envelope : bytes
-            What ``shoal collect new`` wrote.
+            Signed document, as written by ``shoal collect new``.
         url : str, default=None
-            Where later documents are; None never looks for one.
+            Address of later revisions of the document; None never looks for one.
 
         Returns
         -------
         campaign : Campaign
-            What was agreed to.
+            The campaign that was joined.
 
         Raises
         ------
         CampaignError
-            As :meth:`join`.
+            As for :meth:`join`.
         """
         return self._agreements.join_envelope(envelope, url)
 
     def draw(self, x: Any, *, campaign: str | None = None) -> Receipt:
-        """Draw the report of a value and keep it, or find the one that was kept; send nothing.
+        """Draw and store the report of a value, or return the stored one; nothing is sent.
 
         Parameters
         ----------
         x : array-like of shape (d,), or dict
-            The record, as ``campaign.mechanism.randomize`` takes it. Two records are the same value
-            if they are equal in every column after they were clipped to the bounds: round them
-            first where small changes are none.
+            The record, in any form that ``campaign.mechanism.randomize`` accepts. Two records are
+            the same value if they are equal in every column after clipping to the bounds: round
+            them first if small differences should not count.
         campaign : str, default=None
-            Its id; None is the campaign that was joined last, or the only one.
+            Identifier of the campaign; None takes the one that was joined last, or the only one.
 
         Returns
         -------
         receipt : Receipt
-            With the bytes; :meth:`send_pending` sends them.
+            Receipt with the bytes of the report; :meth:`send_pending` sends them.
 
         Raises
         ------
         BudgetExceededError
             If this value was not reported before and no report is left; nothing was drawn.
         CampaignError
-            If it was not and the campaign is closed, by the clock of this device.
+            If this value was not reported before and the campaign is closed, by the clock of this
+            device.
         """
         kept, duplicate = self._drawn(x, campaign)
         return _receipt(kept, duplicate=duplicate)
 
     def report(self, x: Any, *, campaign: str | None = None) -> Receipt:
-        """Report a value: draw and keep the report unless it was, and send it unless it arrived.
+        """Report a value: draw its report if there is none yet, and send it if it has not arrived.
 
         Parameters
         ----------
@@ -183,15 +187,15 @@ class Device:
         Returns
         -------
         receipt : Receipt
-            Of a report that the collector has stored.
+            Receipt of a report that the collector has stored.
 
         Raises
         ------
         BudgetExceededError, CampaignError
-            As :meth:`draw`; CampaignError also if the collector has a new document that promises
-            less.
+            As for :meth:`draw`; CampaignError also if the collector has a new document that
+            protects less.
         DeliveryError
-            If it did not arrive. It is kept, and will be the same.
+            If the report did not arrive. It stays stored, and the next attempt sends the same.
         """
         kept, duplicate = self._drawn(x, campaign)
         if not kept.acknowledged:
@@ -199,12 +203,12 @@ class Device:
         return _receipt(kept, duplicate=duplicate)
 
     def send_pending(self) -> SentReports:
-        """Send all reports that were kept and have not arrived, for a scheduler or a new start.
+        """Send all stored reports that have not arrived; call it from a scheduler or at the start.
 
         Returns
         -------
         outcome : SentReports
-            How many arrived, how many are still kept, and why.
+            Number of reports that arrived and that are still pending, with the reasons.
         """
         with self._file.transaction(write=False) as rows:
             pending = [report for report in rows.reports() if not report.acknowledged]
@@ -233,20 +237,20 @@ class Device:
         campaign : str, default=None
             As for :meth:`draw`.
         refresh : bool, default=False
-            Whether to look for newer results; else those that were fetched before are taken.
+            Whether to look for newer results; otherwise results that were fetched before are used.
 
         Returns
         -------
         label : int
-            As :func:`shoal.labels.label_on_device` gives it.
+            Cluster of the record, from :func:`shoal.labels.label_on_device`.
 
         Raises
         ------
         CampaignError
-            If there are no results yet, or they answer a document that this device did not agree
+            If there are no results yet, or they belong to a document that this device did not agree
             to.
         DeliveryError
-            If they cannot be fetched.
+            If the results cannot be fetched.
         """
         agreed = self._agreements.find(campaign)
         with self._file.transaction(write=False) as rows:
@@ -256,12 +260,12 @@ class Device:
         return label_record(published, self._agreements.open(agreed).campaign, x)
 
     def status(self) -> tuple[CampaignStatus, ...]:
-        """Return the campaigns of this device, with what it spent in each.
+        """Return the campaigns of this device, with the epsilon spent in each.
 
         Returns
         -------
         status : tuple of CampaignStatus
-            By their ids; neither records nor reports are in it.
+            Status of each campaign, sorted by identifier; without records or reports.
         """
         with self._file.transaction(write=False) as rows:
             campaigns, reports = rows.campaigns(), rows.reports()

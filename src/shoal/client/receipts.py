@@ -11,19 +11,19 @@ __all__ = ["CampaignStatus", "Receipt", "SentReports"]
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a value that was to be reported.
+    """Receipt for a value that was reported.
 
     Parameters
     ----------
     campaign : str
-        The campaign's id.
+        Identifier of the campaign.
     report : bytes
-        As it was drawn, and as it is sent unless a shuffler gets it sealed; shown in no repr, and
-        not pickled.
+        Report as it was drawn; for a shuffler it is encrypted before it is sent. It is not in the
+        repr and not pickled.
     duplicate : bool
-        Whether this value was reported before: the same bytes, and nothing was spent.
+        Whether this value was reported before: the bytes are the same, and nothing was spent.
     sent : bool
-        Whether the collector has said that it stored the report.
+        Whether the collector has confirmed that it stored the report.
 
     Examples
     --------
@@ -41,16 +41,16 @@ class Receipt:
 
 
 class SentReports(NamedTuple):
-    """What :meth:`Device.send_pending` did.
+    """Result of :meth:`Device.send_pending`.
 
     Parameters
     ----------
     sent : int
-        Reports that have arrived now.
+        Number of reports that arrived.
     kept : int
-        Reports that have not.
+        Number of reports that did not arrive and are kept.
     reasons : tuple of str
-        Why not, each reason once.
+        Reasons why they did not arrive, each once.
 
     Examples
     --------
@@ -64,18 +64,19 @@ class SentReports(NamedTuple):
 
 
 class CampaignStatus(NamedTuple):
-    """A campaign that a device takes part in, and what the device has spent in it.
+    """Status of a campaign on a device, with the epsilon that the device has spent in it.
 
     Parameters
     ----------
     campaign : Campaign
-        By the document that was agreed to last.
+        The campaign, by the document that was agreed to last.
     digest : str
-        Of that document. All devices should have the same: compare it with the published one.
+        Digest of that document. It should be the same on all devices: compare it with the published
+        one.
     drawn, acknowledged : int
-        Reports that were drawn, and how many of them have arrived.
+        Number of reports that were drawn, and number of those that have arrived.
     epsilon : float
-        What the drawn ones cost together.
+        Epsilon of all drawn reports together.
 
     Examples
     --------

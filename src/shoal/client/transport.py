@@ -15,7 +15,7 @@ BLOCK = 1 << 16
 
 
 class Request(NamedTuple):
-    """What is asked of a server.
+    """An HTTP request to a server.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a server answered: status, headers by their names in small letters, and content.
+    """Answer of a server: status, headers by lower-case name, and content.
 
     Examples
     --------
@@ -48,9 +48,9 @@ class Answer(NamedTuple):
 
 
 class Transport(Protocol):
-    """Carries a request to a server; any function of this form will do.
+    """Protocol of functions that send a request to a server and return the answer.
 
-    It raises ``OSError`` where there is no whole answer in time, and follows no redirect.
+    It raises ``OSError`` if there is no complete answer in time, and does not follow redirects.
 
     Examples
     --------
@@ -65,14 +65,14 @@ class Transport(Protocol):
 
 
 class UrlTransport:
-    """Carries requests by ``urllib``.
+    """Transport that sends requests by ``urllib``.
 
     Parameters
     ----------
     timeout : float, default=10.0
-        Seconds until the answer must be whole.
+        Number of seconds until the answer must be complete.
     context : ssl.SSLContext, default=None
-        Which servers are trusted; None takes the certificates of the system.
+        Certificates that are trusted; None takes those of the system.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The collector: takes reports of many devices, analyzes them, publishes clusters.
+"""The collector: an HTTP server that stores reports of devices, finds clusters, publishes them.
 
-:func:`serve` runs one, :func:`create_app` makes its HTTP application, :class:`Settings` has its
-limits, and :class:`Store` is its database. :func:`queue_analysis` asks for clusters, which a worker
-process finds, and :func:`export_table` writes reports to files. It sees reports only: nothing here
-reads a record.
+:func:`serve` runs a collector, :func:`create_app` makes its HTTP application, :class:`Settings`
+holds its settings, and :class:`Store` is its database. :func:`queue_analysis` requests an analysis,
+which a worker process runs, and :func:`export_table` writes reports to files. A collector sees
+reports only: nothing here reads a record.
 """
 
 from typing import TYPE_CHECKING

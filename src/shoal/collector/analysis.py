@@ -49,32 +49,32 @@ def queue_analysis(
     *,
     seed: int | None = None,
 ) -> int:
-    """Check an analysis and queue it for a worker, on the reports that are stored now.
+    """Check an analysis and queue it for a worker process, on the reports stored so far.
 
     Parameters
     ----------
     store : Store
-        Of the collector.
+        Database of the collector.
     campaign : str
-        Id of the campaign.
+        Identifier of the campaign.
     method : str, default="noise-aware"
-        A name of :data:`shoal.reports.ANALYSES`.
+        Name of a method, a key of :data:`shoal.reports.ANALYSES`.
     parameters : mapping, default={}
-        Of the method; the defaults are written out, so that the job can be repeated. Of a
-        shuffled campaign also ``honest_share``, the share of each batch that is assumed to come
-        from honest devices (0 claims the local promise alone), and ``delta``, by default 1e-6.
+        Parameters of the method; defaults are stored too, so that the analysis can be repeated. For
+        a shuffled campaign also ``honest_share``, the share of each batch that is assumed to come
+        from honest devices (0 claims only the local guarantee), and ``delta``, by default 1e-6.
     seed : int, default=None
-        Of the estimator; None draws one, which is kept.
+        Seed of the estimator; None draws one, which is stored.
 
     Returns
     -------
     version : int
-        Of the analysis.
+        Version number of the analysis.
 
     Raises
     ------
     ParameterError
-        If the parameters break their rules, or there is no report; nothing is queued.
+        If a parameter is invalid, or there are no reports; nothing is queued.
     StoreError
         If there is no such campaign.
 

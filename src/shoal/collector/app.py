@@ -49,18 +49,19 @@ def create_app(
     Parameters
     ----------
     store : Store
-        Open; the application does not close it.
+        Open database; the application does not close it.
     settings : Settings
-        Limits; its database and address are not used here.
+        Limits; the database and address in it are not used here.
     log : EventLog, default=None
-        Where a line for each request goes; None is the standard error.
+        Receives a line for each request; None is the standard error.
     sealing_keys : sequence of SealingKey, default=()
-        Those of shuffled campaigns whose batches are opened here.
+        Secret keys of shuffled campaigns, to decrypt their batches here.
 
     Returns
     -------
     app : FastAPI
-        Its lifespan starts the writer of reports, and stores what waits before it ends.
+        The application. Its lifespan starts the writer of reports, and stores all waiting reports
+        before it ends.
 
     Examples
     --------

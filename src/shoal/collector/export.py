@@ -108,32 +108,32 @@ EXPORTS: dict[str, Export] = {
 
 
 def export_table(store: Store, campaign: str, folder: str | os.PathLike[str]) -> Path:
-    r"""Write all reports of a campaign to a folder of Parquet files, all at once or not at all.
+    r"""Write all reports of a campaign to a folder of Parquet files, completely or not at all.
 
-    Beside it the document of the mechanism is written, as ``shoal perturb`` does: then
-    ``shoal cluster --reports FOLDER`` needs nothing else, and ``shoal.tables`` opens the folder in
-    memory, as an Arrow dataset or in Spark.
+    The public description of the mechanism is written beside the folder, as by ``shoal perturb``,
+    so that ``shoal cluster --reports FOLDER`` needs nothing else. ``shoal.tables`` opens the folder
+    in memory, as an Arrow dataset or in Spark.
 
     Parameters
     ----------
     store : Store
-        Of the collector.
+        Database of the collector.
     campaign : str
-        Id of the campaign.
+        Identifier of the campaign.
     folder : path-like
-        A folder that is not there yet, or empty.
+        Folder for the files; it must be empty or not exist yet.
 
     Returns
     -------
     document : Path
-        The document of the mechanism.
+        File with the description of the mechanism.
 
     Raises
     ------
     ParameterError
-        If the folder is taken, or there is no report.
+        If the folder is not empty, or there are no reports.
     ReleaseError
-        If it cannot be written.
+        If the files cannot be written.
 
     Examples
     --------

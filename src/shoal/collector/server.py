@@ -19,24 +19,24 @@ def serve(
     announce: Callable[[str], None] | None = None,
     sealing_keys: Sequence[SealingKey] = (),
 ) -> None:
-    """Run a collector until it is told to stop (SIGINT or SIGTERM).
+    """Run a collector until it receives a signal to stop (SIGINT or SIGTERM).
 
-    Whatever waits to be stored when it is told to stop is stored and acknowledged first.
+    Reports that wait to be stored at that time are stored and acknowledged first.
 
     Parameters
     ----------
     settings : Settings
-        How to run it.
+        Database, address and limits.
     announce : callable, default=None
-        Called once with the address, such as ``"http://127.0.0.1:8000"``, when requests are taken;
+        Called once with the address, such as ``"http://127.0.0.1:8000"``, when the server is ready;
         None writes the line ``ready http://127.0.0.1:8000`` to the standard output.
     sealing_keys : sequence of SealingKey, default=()
-        Those of shuffled campaigns whose batches are opened here.
+        Secret keys of shuffled campaigns, to decrypt their batches here.
 
     Raises
     ------
     ParameterError
-        If the address cannot be listened on.
+        If the server cannot listen on the address.
     StoreError
         If the database cannot be used.
 

@@ -9,20 +9,21 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class Settings(ServiceSettings):
-    """How one collector is run.
+    """Settings of a collector.
 
     Parameters
     ----------
     database : str
-        ``sqlite:///path`` or ``postgresql+psycopg://user:password@host/name``.
+        URL of the database: ``sqlite:///path`` or
+        ``postgresql+psycopg://user:password@host/name``.
     analysis_worker : bool, default=True
-        Whether a process that runs analyses is started beside the server.
+        Whether to start a process beside the server that runs analyses.
     max_batch : int, default=10000
-        Most reports in one request.
+        Largest number of reports in one request.
     campaign_rate : float, default=5000
-        Submissions a second of one campaign; a burst may have twice as many.
+        Largest number of submissions per second to one campaign; a burst may have twice as many.
     **kwargs
-        Settings of every server, such as host and port: see
+        Settings that all servers have, such as host and port; see
         :class:`shoal.service.ServiceSettings`.
 
     Examples

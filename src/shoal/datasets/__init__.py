@@ -1,7 +1,8 @@
-"""Data sets with public bounds: known files checked by their sha256, and generated shapes.
+"""Data sets with public bounds: known files, checked by their sha256, and generated shapes.
 
-Every :class:`Dataset` carries bounds that were declared, never computed from its records, so it can
-be handed to a private estimator as it is.
+:func:`load` loads a data set by name, ``make_*`` functions draw one. The bounds of a
+:class:`Dataset` are declared, never computed from its records, so they can be passed to a private
+estimator.
 """
 
 from shoal.datasets.customers import make_customers

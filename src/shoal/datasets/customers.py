@@ -150,30 +150,30 @@ def make_customers(
     *,
     random_state: int | np.random.Generator | None = None,
 ) -> Dataset:
-    """Draw customers of five segments, one row a person and quarter.
+    """Generate customers of five segments, with one row for each person and quarter.
 
     Columns are the customer's number, age, yearly income (with a heavy tail), visits in the
-    quarter, sex, city (small ones are not in the schema's list), the date of joining, whether they
-    are a member, and a comment. People have one row or more; rows of one differ in visits and
-    comment. Values are missing, incomes more often in some segments than in others.
+    quarter, sex, city (small cities are not in the schema's list), the date of joining, whether
+    the customer is a member, and a comment. A person has one or more rows, which differ in visits
+    and comment. Some values are missing, incomes more often in some segments than in others.
 
     Parameters
     ----------
     n_samples : int, default=20_000
         Number of rows.
     random_state : None, int or numpy.random.Generator
-        Seed; None draws fresh records each time.
+        Seed of the generator; None gives other records each time.
 
     Returns
     -------
     dataset : Dataset
-        Rows in random order. ``table`` has every column, ``X`` the numbers, ``y`` the segment as
-        an index into students, professionals, families, retired, traders; ``to_csv`` writes a file.
+        Rows in random order. ``table`` has all columns, ``X`` the numbers, and ``y`` the segment,
+        an index into students, professionals, families, retired, traders.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is invalid.
 
     Examples
     --------

@@ -34,21 +34,21 @@ def fetch(
     *,
     notify: Callable[[str], object] | None = None,
 ) -> Path:
-    """Download the file of a data set, unless it is there.
+    """Download the file of a data set, unless it is already there.
 
-    The upstream files are taken from pinned addresses over https, and the file is made of them and
-    kept only if its sha256 is the registry's.
+    The source files are downloaded from pinned addresses over https. The file is made from them,
+    and kept only if its sha256 equals that of the registry.
 
     Parameters
     ----------
     name : str
-        A name of :func:`shoal.datasets.list_datasets` that is ``downloadable``.
+        Name of a data set of :func:`shoal.datasets.list_datasets` that is ``downloadable``.
     folder : path-like, optional
-        Folder for the file; by default the one that the environment variable ``SHOAL_DATA`` names,
-        or else ``shoal`` in the cache folder of the user, where :func:`shoal.datasets.load` looks.
+        Folder for the file. By default the folder in the environment variable ``SHOAL_DATA``, or
+        else ``shoal`` in the user's cache folder; :func:`shoal.datasets.load` looks in both.
     notify : callable, optional
-        Gets the license and the source in one line before anything is downloaded; by default they
-        go to the log ``shoal.datasets``.
+        Called with the license and the source, in one line, before anything is downloaded; by
+        default they are logged to ``shoal.datasets``.
 
     Returns
     -------
@@ -58,9 +58,9 @@ def fetch(
     Raises
     ------
     ParameterError
-        If no data set has this name, or it needs no file, or the folder cannot be written to.
+        If no data set has this name, it needs no file, or the folder cannot be written to.
     DataError
-        If the file cannot be had, or is not the one the registry describes. Nothing is kept then.
+        If the file cannot be downloaded, or is not the one in the registry. Nothing is kept then.
 
     Examples
     --------

@@ -20,17 +20,18 @@ __all__ = ["list_datasets", "load"]
 
 
 def list_datasets(*, available: bool = False) -> tuple[DatasetInfo, ...]:
-    """List the data sets that :func:`load` knows.
+    """List the data sets that :func:`load` can load.
 
     Parameters
     ----------
     available : bool, default=False
-        Only those that need no file, or whose file is where :func:`load` looks for it.
+        Whether to list only those that need no file or whose file :func:`load` can find.
 
     Returns
     -------
     entries : tuple of DatasetInfo
-        Name, file, license, bounds and the reason for them; those with ``bundled`` need no file.
+        Name, file, license, bounds and the reason for the bounds of each; ``bundled`` ones come
+        with scikit-learn and need no file.
 
     Examples
     --------
@@ -50,12 +51,12 @@ def load(
     Parameters
     ----------
     name : str
-        A name of :func:`list_datasets`.
+        Name of a data set, see :func:`list_datasets`.
     data_dir : path-like, optional
-        Folder of the data files; by default the one that the environment variable ``SHOAL_DATA``
-        names, then the cache folder of :func:`fetch`. Sets that come with scikit-learn need none.
+        Folder of the data files. By default the folder in the environment variable ``SHOAL_DATA``,
+        then the cache folder of :func:`fetch`. Sets that come with scikit-learn need no folder.
     download : bool, default=False
-        Get a file that is not there with :func:`fetch`, which says its license to the log.
+        Whether to download a missing file with :func:`fetch`, which logs its license.
 
     Returns
     -------
@@ -67,7 +68,7 @@ def load(
     ParameterError
         If no data set has this name.
     DataError
-        If the file is not there, cannot be had, or is not the file the registry describes.
+        If the file is missing, cannot be downloaded, or is not the one in the registry.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def make_gaussians(
     separation: float = 4.0,
     random_state: int | np.random.Generator | None = None,
 ) -> Dataset:
-    """Draw clusters of equal size from normal distributions cut off at the box.
+    """Generate clusters of equal size from normal distributions truncated to the box.
 
     Parameters
     ----------
@@ -65,23 +65,23 @@ def make_gaussians(
     n_features : int, default=2
         Number of columns.
     bounds : pair of floats or arrays, default=(-1.0, 1.0)
-        Public box; all records are drawn inside it.
+        Public box (low, high); all records lie inside it.
     spread : float, default=0.05
-        Standard deviation of a cluster as a share of the side of the box, in every column.
+        Standard deviation of a cluster, as a share of the side of the box in each column.
     separation : float, default=4.0
-        Smallest distance between two centers, in standard deviations; 0 lets them fall anywhere.
+        Smallest distance between two centers, in standard deviations; 0 sets no limit.
     random_state : None, int or numpy.random.Generator
-        Seed; None draws fresh records each time.
+        Seed of the generator; None gives other records each time.
 
     Returns
     -------
     dataset : Dataset
-        Records in random order, with the number of their cluster as label.
+        Records in random order; the label is the index of the cluster.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or the centers do not fit into the box that far apart.
+        If a parameter is invalid, or so many centers do not fit into the box at this separation.
 
     Examples
     --------
@@ -146,11 +146,11 @@ def make_circle(
     n_features: int = 2,
     random_state: int | np.random.Generator | None = None,
 ) -> Dataset:
-    """Draw two round groups with one center.
+    """Generate two round groups, one inside the other.
 
-    In the plane, two rings of radius 1 (label 0) and 0.2 (label 1) with normal noise of standard
-    deviation 0.1, in the box [-1.5, 1.5]^2. In d > 2 columns, a ball of radius 1 with directions
-    and radii uniform, in [-1, 1]^d; label 0 up to radius 0.5, label 1 beyond.
+    In two columns: two rings of radius 1 (label 0) and 0.2 (label 1) with normal noise of standard
+    deviation 0.1, in the box [-1.5, 1.5]^2. In d > 2 columns: a ball of radius 1 with uniform
+    directions and radii, in [-1, 1]^d; label 0 up to radius 0.5, label 1 beyond.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def make_circle(
     n_features : int, default=2
         Number of columns, at least 2.
     random_state : None, int or numpy.random.Generator
-        Seed; None draws fresh records each time.
+        Seed of the generator; None gives other records each time.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def make_circle(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -213,12 +213,12 @@ def make_line(
     n_features: int = 2,
     random_state: int | np.random.Generator | None = None,
 ) -> Dataset:
-    """Draw records along lines.
+    """Generate records along lines.
 
-    In the plane, two stretched normal clouds, one a label, in the box [-4, 6] x [-4.5, 4.5]. In
-    d > 2 columns, the line x1 = x2 = ... = xd from 0 to 1 with normal noise of standard deviation
-    0.05 on all but the first column, in [0, 1] x [-0.25, 1.25]^(d - 1); the label tells the lower
-    half from the upper.
+    In two columns: two elongated normal clouds, one for each label, in the box [-4, 6] x [-4.5,
+    4.5]. In d > 2 columns: the line x1 = x2 = ... = xd from 0 to 1 with normal noise of standard
+    deviation 0.05 on all but the first column, in [0, 1] x [-0.25, 1.25]^(d - 1); the labels are
+    the lower and the upper half.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def make_line(
     n_features : int, default=2
         Number of columns, at least 2.
     random_state : None, int or numpy.random.Generator
-        Seed; None draws fresh records each time.
+        Seed of the generator; None gives other records each time.
 
     Returns
     -------
@@ -237,7 +237,7 @@ def make_line(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -288,12 +288,12 @@ def make_skewed(
     n_features: int = 2,
     random_state: int | np.random.Generator | None = None,
 ) -> Dataset:
-    """Draw records most of which lie on one side of the box.
+    """Generate records most of which lie on one side of the box.
 
-    In the plane, nine records of ten in a narrow normal cloud on the left (label 0) and the tenth
-    in a wide one on the right (label 1), in [-6, 8] x [-5, 5]. In d > 2 columns, exponential
-    distributions of scales from 0.5 to 1.5 in equal steps (label 0) and the same moved by 1 in each
-    column (label 1), half each; the box goes from 0 to 1 + 10 scales.
+    In two columns: 90% of the records in a narrow normal cloud on the left (label 0) and 10% in a
+    wide one on the right (label 1), in [-6, 8] x [-5, 5]. In d > 2 columns: exponential
+    distributions with scales from 0.5 to 1.5 in equal steps (label 0) and the same shifted by 1 in
+    each column (label 1), half each; the box goes from 0 to 1 + 10 scales.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def make_skewed(
     n_features : int, default=2
         Number of columns, at least 2.
     random_state : None, int or numpy.random.Generator
-        Seed; None draws fresh records each time.
+        Seed of the generator; None gives other records each time.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def make_skewed(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -358,10 +358,10 @@ def make_spirals(
     noise: float = 0.02,
     random_state: int | np.random.Generator | None = None,
 ) -> Dataset:
-    """Draw spirals that wind around each other, one a label, in the box [-1, 1]^d.
+    """Generate spirals that wind around each other, one for each label, in the box [-1, 1]^d.
 
-    The radius of an arm grows from 0.1 to 0.9 as it winds. In more columns the arms also
-    rise from -0.9 to 0.9 in each column after the second, on a cone.
+    The radius of an arm grows from 0.1 to 0.9. In more than two columns the arms also rise from
+    -0.9 to 0.9 in each column after the second, on a cone.
 
     Parameters
     ----------
@@ -372,11 +372,11 @@ def make_spirals(
     n_features : int, default=2
         Number of columns, at least 2.
     turns : float, default=1.0
-        Turns an arm makes.
+        Number of turns of an arm.
     noise : float, default=0.02
         Standard deviation of the normal noise on every column.
     random_state : None, int or numpy.random.Generator
-        Seed; None draws fresh records each time.
+        Seed of the generator; None gives other records each time.
 
     Returns
     -------
@@ -386,7 +386,7 @@ def make_spirals(
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule.
+        If a parameter is invalid.
 
     Examples
     --------

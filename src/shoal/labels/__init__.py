@@ -1,6 +1,6 @@
-"""Labels on the device: a published release and a true record in, the record's cluster out.
+"""Labels on the device: find the cluster of a true record in a published release.
 
-Nothing is released here: the label is as private as the record, and stays where the record is.
+Nothing is released here: a label is as private as its record, and stays on the device.
 """
 
 from shoal.labels.on_device import (

@@ -44,18 +44,18 @@ BLOCK_VALUES = 1 << 18  # distances held at a time
 
 
 def nearest_centers(rows: Floats, centers: Floats) -> npt.NDArray[np.int32]:
-    """Find the center of least Euclidean distance, the lowest index among equals.
+    """Find the nearest center of each row in Euclidean distance; ties go to the lowest index.
 
-    A label depends on its own row alone, to the last bit: squares are added column by column, in
-    no order that a matrix product of another number of rows would change. On lattice indices all
-    of them are exact integers (squares below 2^40, at most 8,192 columns).
+    Each label depends on its own row alone, to the last bit: squares are added column by column,
+    whereas the order of additions in a matrix product depends on the number of rows. On lattice
+    indices all sums are exact integers (squares below 2^40, at most 8,192 columns).
 
     Parameters
     ----------
     rows : ndarray of float64, shape (n, d)
         Records or reports.
     centers : ndarray of float64, shape (k, d)
-        In the same unit.
+        Centers, in the same unit.
 
     Returns
     -------
@@ -94,37 +94,38 @@ LARGEST_HALF = 2**19  # of a lattice whose squared distances are exact in double
 
 
 def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int | Labels:
-    """Find the published cluster of a true record, on the device that holds it.
+    """Find the published cluster of a true record, on the device that holds the record.
 
-    There is no ledger, because nothing is released: the label is as private as the record. It is
-    free for as long as the label, and behavior that others can see and that depends on it, stay
-    on the device. A label that is sent back tells which cell of the centers the record lies in.
+    No ledger is charged, because nothing is released: the label is as private as the record. That
+    holds as long as the label stays on the device, and so does any behavior that depends on it and
+    that others can see. A label that is sent back reveals the cluster of the record.
 
     Parameters
     ----------
     release : Release or array-like of shape (k, d)
         A release of ``DPKMeans``, ``DPDensity``, ``DPWaveCluster``, ``NoiseAwareKMeans`` or
-        ``NoiseAwareDensity``, which says by which metric its clusters were made; or bare centers,
-        which do not.
+        ``NoiseAwareDensity``, which contains the metric of its clusters; or only the centers, with
+        ``metric``.
     x : array-like of shape (d,) or (n, d), dict, pandas Series, or pandas, polars or Arrow table
-        The record, or all records on the device. Columns with names are put into the order of the
-        release, where that has names; an array is taken in order. Of a release with a schema, what
-        the schema encodes: a data frame, a dict of columns or of the values of one record, or rows.
+        The record, or all records on the device. Named columns are put into the order of the
+        release if it has names; an array must have this order. If the release has a schema: a data
+        frame, a dict of columns or of the values of one record, or rows, in the units of the table.
     metric : {"euclidean"}, default=None
-        Of bare centers: distance in the unit of the records. A release has its own.
+        Distance to centers that are not part of a release, in the unit of the records. A release
+        has its own metric.
 
     Returns
     -------
     label : int, or ndarray of shape (n,)
-        What the estimator's ``predict`` gives: the index of the nearest center, the lowest among
-        equals; or the cluster of the record's cell, -1 for none.
+        The same as the ``predict`` of the estimator: the index of the nearest center (of equally
+        near ones, the lowest); or the cluster of the record's cell, -1 for none.
 
     Raises
     ------
     ParameterError
-        If the release holds no clusters or does not say its metric.
+        If the release contains no clusters or no metric.
     DataError
-        If the record is not made of finite numbers, in the columns of the release.
+        If the record does not have the columns of the release, or not finite numbers in them.
 
     Examples
     --------
@@ -147,19 +148,19 @@ def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int |
 
 
 def label_encoded(release: Release, records: Floats) -> Labels:
-    """Find the clusters of records that are encoded by the schema of the release already, if any.
+    """Find the clusters of records that have already been encoded by the schema of the release.
 
     Parameters
     ----------
     release : Release
-        With clusters.
+        A release of clusters, with or without a schema.
     records : ndarray of float64, shape (n, d)
         Encoded records, in the columns of the release.
 
     Returns
     -------
     labels : ndarray of int32, shape (n,)
-        What :func:`label_on_device` gives for the same records.
+        The same labels as from :func:`label_on_device`.
 
     Examples
     --------
@@ -183,19 +184,19 @@ def center_distances(release: Release, x: Any) -> Floats:
     Parameters
     ----------
     release : Release
-        With centers.
+        A release with centers.
     x : array-like of shape (d,) or (n, d), or table
         The record, or all records on the device, as for :func:`label_on_device`.
 
     Returns
     -------
     distances : ndarray of shape (k,) or (n, k)
-        As private as the records.
+        Distances, as private as the records.
 
     Raises
     ------
     ParameterError
-        If the release has cells, which have no distance.
+        If the release has cells instead of centers.
 
     Examples
     --------

@@ -1,4 +1,10 @@
-"""Local randomizers: each device perturbs its own record, and only the report leaves it."""
+"""Local randomizers: each device perturbs its own record, and only the result leaves the device.
+
+The result is called a *report*. Mechanisms are scikit-learn transformers from records to reports.
+Local mechanisms (:class:`PartitionResponse`, :class:`Piecewise`, :class:`SquareWave`,
+:class:`Duchi`, :class:`Hybrid`) protect any two records equally; metric ones (:class:`Laplace` and
+its relatives) protect records the more, the nearer they are to each other.
+"""
 
 from shoal.mechanisms._base import Mechanism
 from shoal.mechanisms.documents import document_beside, load_mechanism, save_beside

@@ -54,7 +54,7 @@ CHUNK_VALUES = 1 << 16  # numbers perturbed at a time
 
 
 class ReportNames(OneToOneFeatureMixin):
-    """Reports have the columns of the records, or those of the schema's encoded ones."""
+    """Name the columns of reports like those of the records, or of the schema's encoding."""
 
     schema: Schema | None
 
@@ -64,12 +64,12 @@ class ReportNames(OneToOneFeatureMixin):
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the records' columns, for mechanisms without a schema.
+            Names of the columns of the records, for a mechanism without a schema.
 
         Returns
         -------
         names : ndarray of object
-            Those of the records, or of the schema's encoded columns.
+            Names of the columns of the records, or of the schema's encoded columns.
         """
         if self.schema is None:
             return super().get_feature_names_out(input_features)
@@ -77,10 +77,10 @@ class ReportNames(OneToOneFeatureMixin):
 
 
 class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, BaseEstimator):
-    """A local randomizer: records in, reports out, one row each.
+    """Base class of local randomizers: one report for each record.
 
-    Subclasses store ``epsilon``, ``bounds``, ``schema``, ``ledger`` and ``random_state``, and say
-    how records are perturbed, what that costs and what it promises.
+    Subclasses store ``epsilon``, ``bounds``, ``schema``, ``ledger`` and ``random_state``, and
+    define how records are perturbed, the privacy event that is charged, and the guarantee.
 
     Examples
     --------
@@ -106,23 +106,23 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
 
     @property
     def guarantee_(self) -> Guarantee:
-        """Promise of each report: of the next one, and of those handed out since ``fit``."""
+        """Guarantee of each report: of the next one and of those returned since ``fit``."""
         promise, drawn = self._promise(), self._handed_out()
         weaker = promise if drawn is None else weakest(drawn, promise)
         return replace(weaker, seeded=self._seeded)
 
     @property
     def local_guarantee_(self) -> Guarantee:
-        """Promise of each report for any two records: of a metric one, for those furthest apart."""
+        """Local guarantee of each report; a metric one is taken for the two farthest records."""
         return self.guarantee_
 
     def fit(self, X: TableLike, y: Any = None) -> Self:
-        """Check the parameters and note the columns; nothing else is taken from the records.
+        """Check the parameters and store the columns; nothing else is learned from the records.
 
         Parameters
         ----------
         X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
-            Records. Of those that are not in memory, only names and types are looked at.
+            Records. If they are not in memory, only the names and types of columns are read.
         y : None
             Ignored.
 
@@ -141,16 +141,16 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         return self
 
     def transform(self, X: TableLike, *, out: Any = None) -> Any:
-        """Perturb each record once; nothing is handed out before the ledger was charged.
+        """Perturb each record once, after the ledger has been charged.
 
         Parameters
         ----------
         X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
-            Records; those outside the bounds are clipped. Of files and of Spark DataFrames, the
-            columns of ``fit`` are taken.
+            Records; those outside the bounds are clipped. From files and Spark DataFrames, only
+            the columns seen in ``fit`` are read.
         out : path-like, default=None
-            For records in files, and only for those: a folder for the reports, which is not there
-            yet or empty. They appear in it all at once.
+            Folder for the reports; only for records in files, where it is required. It must be
+            empty or not exist yet. All files appear in it at the same time.
 
         Returns
         -------
@@ -160,7 +160,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         Raises
         ------
         ReleaseError
-            If reports cannot be written, or, after the spend, cannot be handed out; it says which.
+            If reports cannot be written, or cannot be returned although the ledger was charged;
+            the message says which.
         """
         table = self._open_table(X)
         check_out(table, out)
@@ -174,36 +175,36 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         return release_reports(self, table, source, out)
 
     def randomize(self, x: Any) -> Floats:
-        """Perturb one record.
+        """Perturb one record and return its report.
 
         Parameters
         ----------
         x : array-like of shape (d,), or dict
-            The record: its values in the order of the columns, or by their names where a schema or
-            ``fit`` has them.
+            The record: values in the order of the columns, or a dict of values by column name if
+            the names are known from the schema or from ``fit``.
 
         Returns
         -------
         z : ndarray of shape (d,)
-            Its report.
+            Report of the record.
         """
         reports = self.transform(as_table(x, self.schema, fitted_names(self)))
         report: Floats = np.asarray(reports)[0]  # a frame where set_output asks for one
         return report
 
     def clip_record(self, x: Any) -> Floats:
-        """Return one record as it is perturbed: columns of numbers, within the bounds.
+        """Encode and clip one record, as is done before it is perturbed.
 
         Parameters
         ----------
         x : array-like of shape (d,), or dict
-            The record, as :meth:`randomize` takes it.
+            The record, in any form that :meth:`randomize` accepts.
 
         Returns
         -------
         record : ndarray of shape (d,)
-            Encoded by the schema, if there is one, and clipped to the bounds. Records with equal
-            ones are the same to this mechanism. It is as private as the record.
+            Encoded by the schema, if there is one, and clipped to the bounds. The mechanism cannot
+            distinguish records for which this is equal. It is as private as the record itself.
         """
         table = self._open_table(as_table(x, self.schema, fitted_names(self)))
         if not isinstance(table, ArrayTable) or len(table.X) != 1:
@@ -217,66 +218,70 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         return clipped
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the public document of this mechanism, from which a server reads its reports.
+        """Return a public description of this mechanism, with which a server reads its reports.
 
         Returns
         -------
         document : dict
-            Parameters, columns and promise, as plain values that JSON can hold; neither seed nor
-            ledger. :func:`load_mechanism` takes it.
+            Parameters, columns and guarantee, as values that JSON can hold; neither the seed nor
+            the ledger. :func:`load_mechanism` makes a mechanism of it again.
         """
         return mechanism_to_dict(self, self._public_params())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the public document to a JSON file, whole or not at all.
+        """Write the public description to a JSON file, completely or not at all.
 
         Parameters
         ----------
         path : path-like
-            An existing file is replaced.
+            Where to write; an existing file is replaced.
         """
         save_mechanism(self, path)
 
     def of_encoded(self) -> Self:
-        """Return an unfitted copy for records that are encoded already.
+        """Return an unfitted copy that takes records already encoded by the schema.
 
         Returns
         -------
         mechanism : Mechanism
-            Its reports are those of this one, and its bounds those of the schema's space.
+            Its reports have the same distribution; its bounds are those of the encoded space.
         """
         copy: Self = super().of_encoded()
         return copy if self.schema is None else copy.set_params(**self._encoded_params())
 
     def report_format(self) -> ReportFormat:
-        """Return how reports are written as bytes; without a schema it needs their columns.
+        """Return how reports are written as bytes.
+
+        Without a schema, the number of columns must be known from ``fit`` or the bounds.
 
         Returns
         -------
         format : ReportFormat
-            Made from public parameters alone.
+            Follows from public parameters alone.
         """
         columns = self._known_columns()
         self._check(columns)
         return self._report_format(columns)
 
     def shuffled(self, n: int, delta: float, *, reports_per_device: int = 1) -> Guarantee:
-        """Return what shuffled batches of reports promise, by :func:`shoal.privacy.amplify`.
+        """Return the guarantee of reports in shuffled batches, by :func:`shoal.privacy.amplify`.
 
         Parameters
         ----------
         n : int
-            How many honest reports each batch has at least; each round is a batch of its own.
+            Smallest number of honest reports in a batch; each round is a separate batch.
         delta : float
-            In [1e-100, 1).
+            Delta of the guarantee, in [1e-100, 1).
         reports_per_device : int, default=1
-            Different reports that a device may send; the promise is for all of them together.
+            Largest number of different reports of one device; the guarantee covers all of them
+            together.
 
         Returns
         -------
         guarantee : Guarantee
-            Of notion ``"shuffled"``: for who sees the reports in random order and nothing else. A
-            metric mechanism is taken for the local one that it is over the whole box.
+            Of notion ``"shuffled"``: it holds against anyone who sees the reports in random order
+            and nothing else. A metric mechanism is treated as the local mechanism that it is over
+            the whole box.
 
         Examples
         --------
@@ -296,7 +301,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         )
 
     def encode(self, reports: Any) -> bytes:
-        """Write reports as bytes: one after the other, equally many each.
+        """Write reports as bytes, one after the other and all of equal length.
 
         Parameters
         ----------
@@ -306,12 +311,12 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         Returns
         -------
         encoded : bytes
-            As :class:`shoal.mechanisms.ReportFormat` lays them out.
+            In the layout of :class:`shoal.mechanisms.ReportFormat`.
 
         Raises
         ------
         ParameterError
-            If they are no reports of this mechanism.
+            If this mechanism cannot have made these reports.
         """
         return self.report_format().encode(reports)
 
@@ -321,23 +326,23 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         Parameters
         ----------
         encoded : bytes
-            Whole reports.
+            One or more complete reports.
 
         Returns
         -------
         reports : ndarray of shape (n, c)
-            The reports, to the last bit.
+            The reports, identical to the last bit.
 
         Raises
         ------
         ParameterError
-            If they are no reports of this mechanism.
+            If this mechanism cannot have made these reports.
         """
         return self.report_format().decode(encoded)
 
     @abstractmethod
     def lattice(self, columns: int) -> Lattice:
-        """Return the public lattice that reports lie on."""
+        """Return the public lattice of the possible reports."""
 
     @abstractmethod
     def _promise(self) -> Guarantee:

@@ -29,7 +29,7 @@ SMALLEST = 2.0**-40  # epsilon of a column; reports then lie within 2^42 boxes
 
 
 class LocalMechanism(Mechanism):
-    """Perturb records, each column mapped from its bounds to [-1, 1] and back."""
+    """Base class of mechanisms with local privacy; columns are scaled to [-1, 1] and back."""
 
     def _promise(self) -> Guarantee:
         """Return local privacy for each record, all its columns together."""
@@ -141,12 +141,12 @@ class _LineDistribution:
 
 
 class ColumnMechanism(LocalMechanism, ColumnChannel):
-    """Perturb columns independently; subclasses give the distribution of one column."""
+    """Base class of mechanisms that perturb each column independently."""
 
     columns: str = "all"
 
     def lattice(self, columns: int) -> Lattice:
-        """Return the public lattice that reports lie on.
+        """Return the public lattice of the possible reports.
 
         Parameters
         ----------
@@ -156,8 +156,8 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
         Returns
         -------
         lattice : Lattice
-            Made from ``epsilon`` and ``bounds`` alone; its first and last indices are those of
-            the reports, and index 0 is the center of the box.
+            Follows from ``epsilon`` and ``bounds`` alone. Its first and last indices are the
+            smallest and largest reports; index 0 is the center of the box.
         """
         reported = self._reported(columns)
         epsilon = Fraction(float(self.epsilon)) / reported
@@ -167,20 +167,20 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
         return self._report_lattice(columns, step=step, max_index=distribution.max_index)
 
     def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-probability of reports given one record: of the lattice point nearest to each.
+        """Return the log-probability of the lattice point nearest to each report.
 
         Parameters
         ----------
         z : array-like of shape (n, d)
             Reports.
         x : array-like of shape (d,) or (n, d)
-            The record, or one for each report.
+            One record for all reports, or one record for each of them.
 
         Returns
         -------
         log_density : ndarray of shape (n,)
-            Natural logarithm; minus infinity beyond the last lattice point. A density in the
-            records' unit is this minus the logarithm of a cell's volume.
+            Natural logarithms; minus infinity beyond the last lattice point. For a density in the
+            unit of the records, subtract the logarithm of the volume of a lattice cell.
         """
         reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
         columns = reports.shape[1]
@@ -196,17 +196,18 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
         return _choose(masses, cells == 0, self._reported(columns))
 
     def variance(self, X: Any = None) -> float | Floats:
-        """Variance of one column of a report, in the records' unit.
+        """Return the variance of one column of a report, in the squared unit of the records.
 
         Parameters
         ----------
         X : array-like of shape (n, d), default=None
-            Records, for one value an entry.
+            Records; with them, one variance is returned for each entry.
 
         Returns
         -------
         variance : float, or ndarray of the shape of X
-            Without X the largest over all records and columns; it needs ``fit`` for d.
+            Without X, the largest over all records and columns; this needs ``fit``, for the number
+            of columns d.
         """
         if X is not None:
             records = np.asarray(X, dtype=np.float64)
@@ -223,7 +224,7 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
         """Return the distribution of one column at its part of epsilon."""
 
     def reported_columns(self, columns: int) -> int:
-        """Return how many of the columns of a record are reported.
+        """Return the number of columns of a record that one report perturbs.
 
         Parameters
         ----------
@@ -233,24 +234,24 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
         Returns
         -------
         reported : int
-            All of them, or those that are drawn with ``columns="sample"``.
+            All of them, or the number that is drawn with ``columns="sample"``.
         """
         return self._reported(columns)
 
     def column_distribution(self, column: int, columns: int) -> ReportedColumn:
-        """Return the distribution of a column that is reported, in the records' unit.
+        """Return the distribution of one perturbed column, in the unit of the records.
 
         Parameters
         ----------
         column : int
-            Which of them.
+            Index of the column.
         columns : int
             Number of columns.
 
         Returns
         -------
         distribution : ReportedColumn
-            Made from ``epsilon`` and ``bounds`` alone.
+            Follows from ``epsilon`` and ``bounds`` alone.
         """
         lattice, box = self.lattice(columns), public_box(channel_bounds(self), columns)
         return _LineDistribution(

@@ -44,7 +44,7 @@ FINEST = 2.0**-36  # over the noise scale: exact noise stays fast
 
 
 class MetricMechanism(Mechanism):
-    """Perturb records with Laplace noise of some dimension.
+    """Base class of mechanisms that add multivariate Laplace noise.
 
     Subclasses draw the noise; their docstrings describe the parameters.
     """
@@ -84,7 +84,7 @@ class MetricMechanism(Mechanism):
 
     @property
     def local_guarantee_(self) -> Guarantee:
-        """Promise of each report for the two records of the box that are furthest apart."""
+        """Local guarantee of each report: that for the two farthest records of the box."""
         box = public_box(channel_bounds(self), self._known_columns())
         promised = self.guarantee_
         # In units of the columns, which of a place are not those of the promise.
@@ -92,19 +92,19 @@ class MetricMechanism(Mechanism):
         return promised.to_local(widest * WIDER)
 
     def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-density of reports given one record, before rounding to the lattice.
+        """Return the log-density of reports given the record, before rounding to the lattice.
 
         Parameters
         ----------
         z : array-like of shape (n, d)
             Reports.
         x : array-like of shape (d,) or (n, d)
-            The record, or one for each report.
+            One record for all reports, or one record for each of them.
 
         Returns
         -------
         log_density : ndarray of shape (n,)
-            Natural logarithm.
+            Natural logarithms.
         """
         reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
         d, rate = reports.shape[1], self._rate()
@@ -120,17 +120,18 @@ class MetricMechanism(Mechanism):
         return densities
 
     def variance(self, X: Any = None) -> float | Floats:
-        """Variance of one column of a report, (d + 1) / epsilon^2.
+        """Return the variance of one column of a report, (d + 1) / epsilon^2.
 
         Parameters
         ----------
         X : array-like of shape (n, d), default=None
-            Records, for one value an entry.
+            Records; with them, one variance is returned for each entry.
 
         Returns
         -------
         variance : float, or ndarray of the shape of X
-            The same in every column and for every record; without X it needs ``fit`` for d.
+            The same in every column and for every record. Without X this needs ``fit``, for the
+            number of columns d.
         """
         if X is not None:
             shape = np.shape(X)
@@ -148,12 +149,12 @@ class MetricMechanism(Mechanism):
         Returns
         -------
         lattice : Lattice
-            Made from ``epsilon`` and ``bounds`` alone. Its step is at most 1/4096 of 1 / epsilon.
+            Follows from ``epsilon`` and ``bounds`` alone. Its step is at most 1 / (4096 epsilon).
 
         Raises
         ------
         ParameterError
-            If no lattice so fine fits the box.
+            If the box is too large for a lattice this fine.
         """
         box = public_box(channel_bounds(self), columns)
         rate, coarsest = self._rate(), FINENESS / self._column_epsilon()

@@ -58,7 +58,7 @@ RULE = "a mechanism's document must be a JSON file that shoal wrote"
 
 
 def load_mechanism(source: "str | os.PathLike[str] | Mapping[str, Any]") -> "Mechanism":
-    """Open the document of a mechanism, to read its reports on a server.
+    """Load the public description of a mechanism, to read its reports on a server.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def load_mechanism(source: "str | os.PathLike[str] | Mapping[str, Any]") -> "Mec
     Returns
     -------
     mechanism : Mechanism
-        With the same parameters, columns and promise; it charges no ledger.
+        With the same parameters, columns and guarantee, and without a ledger.
 
     Raises
     ------
     ParameterError
-        If it is no such document.
+        If the source does not describe a mechanism.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def save_mechanism(mechanism: "Mechanism", path: "str | os.PathLike[str]") -> No
 
 
 def document_beside(reports: "str | os.PathLike[str]") -> Path:
-    """Return the file in which the mechanism of reports is described.
+    """Return the path of the file that describes the mechanism of given reports.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def document_beside(reports: "str | os.PathLike[str]") -> Path:
     Returns
     -------
     path : Path
-        In the same folder, with the same name and an ending.
+        In the same folder and with the same name, plus an ending.
 
     Examples
     --------
@@ -131,21 +131,21 @@ def document_beside(reports: "str | os.PathLike[str]") -> Path:
 def save_beside(
     mechanism: "Mechanism", reports: "str | os.PathLike[str]", names: Sequence[str]
 ) -> Path:
-    """Write the public document of a mechanism beside its reports.
+    """Write the public description of a mechanism beside its reports.
 
     Parameters
     ----------
     mechanism : Mechanism
-        What made the reports.
+        The mechanism that made the reports.
     reports : path-like
-        Their file or folder.
+        File or folder of the reports.
     names : sequence of str
-        Of the columns of records, where there is no schema.
+        Names of the columns of the records; used if there is no schema.
 
     Returns
     -------
     path : Path
-        Where it was written.
+        The file that was written.
 
     Examples
     --------

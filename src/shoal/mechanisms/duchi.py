@@ -28,13 +28,17 @@ HALF = 2**30  # records are rounded to this many steps on each side of the cente
 
 @shared_docs
 class Duchi(LocalMechanism):
-    """Perturb records with Duchi's mechanism on the device.
+    """Perturb records on the device with Duchi's mechanism, which has local privacy.
+
+    A report is a random corner of a box that is wider than the bounds: each column has one of two
+    values (Duchi, Jordan & Wainwright 2018). Reports are unbiased and good for means at small
+    epsilon; a single one says little about its record.
 
     Parameters
     ----------
     {local_epsilon}
     {bounds}
-        Reports are the corners of a wider box with the same center.
+        Reports are corners of a wider box with the same center.
     {report_schema}
     {ledger_of_reports}
     {random_state}
@@ -46,7 +50,7 @@ class Duchi(LocalMechanism):
 
     See Also
     --------
-    Piecewise : Reports that keep more of the record at larger epsilon.
+    Piecewise : Reports that are nearer to the record at larger epsilon.
 
     Examples
     --------
@@ -76,7 +80,7 @@ class Duchi(LocalMechanism):
         self.random_state = random_state
 
     def lattice(self, columns: int) -> Lattice:
-        """Return the public lattice that reports lie on.
+        """Return the public lattice of the possible reports.
 
         Parameters
         ----------
@@ -86,25 +90,25 @@ class Duchi(LocalMechanism):
         Returns
         -------
         lattice : Lattice
-            Made from ``epsilon`` and ``bounds`` alone; reports have indices -1 and 1 only.
+            Follows from ``epsilon`` and ``bounds`` alone; reports have indices -1 and 1 only.
         """
         self._check_column_epsilon(self.epsilon)
         return self._report_lattice(columns, step=self._value(columns), max_index=1)
 
     def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-probability of reports given one record: of the corner nearest to each.
+        """Return the log-probability of the corner nearest to each report, given the record.
 
         Parameters
         ----------
         z : array-like of shape (n, d)
             Reports.
         x : array-like of shape (d,) or (n, d)
-            The record, or one for each report.
+            One record for all reports, or one record for each of them.
 
         Returns
         -------
         log_density : ndarray of shape (n,)
-            Natural logarithm; minus infinity where no corner is near.
+            Natural logarithms; minus infinity for a point that is near no corner.
         """
         reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
         columns = reports.shape[1]
@@ -124,17 +128,18 @@ class Duchi(LocalMechanism):
         return densities
 
     def variance(self, X: Any = None) -> float | Floats:
-        """Variance of one column of a report, in the records' unit: B^2 - t^2.
+        """Return the variance of one column of a report: B^2 - t^2, scaled to the box.
 
         Parameters
         ----------
         X : array-like of shape (n, d), default=None
-            Records, for one value an entry.
+            Records; with them, one variance is returned for each entry.
 
         Returns
         -------
         variance : float, or ndarray of the shape of X
-            Without X the largest over all records and columns; it needs ``fit`` for d.
+            Without X, the largest over all records and columns; this needs ``fit``, for the number
+            of columns d.
         """
         if X is not None:
             records = np.asarray(X, dtype=np.float64)

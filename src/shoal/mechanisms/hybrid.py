@@ -32,7 +32,10 @@ CHANCES = 2**53  # denominator of the probability of a truthful sign
 
 @shared_docs
 class Hybrid(ColumnMechanism):
-    """Perturb records with the hybrid mechanism on the device.
+    """Perturb records on the device with the hybrid mechanism, which has local privacy.
+
+    Each column is reported by :class:`Piecewise` or by :class:`Duchi`, as a coin decides that does
+    not depend on the record (Wang et al. 2019). Reports are unbiased.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ class Hybrid(ColumnMechanism):
 
     See Also
     --------
-    Piecewise, Duchi : The two it chooses from.
+    Piecewise, Duchi : The two mechanisms that it chooses from.
 
     Examples
     --------

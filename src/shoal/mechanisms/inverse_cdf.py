@@ -27,7 +27,7 @@ def _flag(schema: Schema | None) -> str:
 
 @shared_docs
 class PlanarLaplace(MetricMechanism):
-    """Perturb records of two columns with planar Laplace noise on the device.
+    """Perturb records of two columns on the device with planar Laplace noise (metric privacy).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class PlanarLaplace(MetricMechanism):
     {level_and_radius}
     {unit}
     {bounds}
-        Reports may lie outside.
+        Reports may lie outside the bounds.
     {report_schema}
     {ledger_of_reports}
     {random_state}
@@ -50,7 +50,7 @@ class PlanarLaplace(MetricMechanism):
 
     See Also
     --------
-    Laplace : Any number of columns, and faster.
+    Laplace : The same noise for any number of columns, drawn faster.
 
     Examples
     --------
@@ -88,7 +88,9 @@ class PlanarLaplace(MetricMechanism):
 
 @shared_docs
 class SphericalLaplace(MetricMechanism):
-    """Perturb records of three columns with spherical Laplace noise on the device.
+    """Perturb records of three columns on the device with spherical Laplace noise.
+
+    The guarantee is metric privacy.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ class SphericalLaplace(MetricMechanism):
     {level_and_radius}
     {unit}
     {bounds}
-        Reports may lie outside.
+        Reports may lie outside the bounds.
     {report_schema}
     {ledger_of_reports}
     {random_state}
@@ -111,7 +113,7 @@ class SphericalLaplace(MetricMechanism):
 
     See Also
     --------
-    Laplace : Any number of columns, and faster.
+    Laplace : The same noise for any number of columns, drawn faster.
 
     Examples
     --------

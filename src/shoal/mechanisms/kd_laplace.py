@@ -40,12 +40,14 @@ GRID_CELLS = 64
 
 @shared_docs
 class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
-    """Perturb records with d-dimensional Laplace noise, then remap the reports.
+    """Perturb records with d-dimensional Laplace noise, then move reports nearer to the records.
 
-    ``fit_transform`` perturbs each record once, fits the remap on these reports and returns them
-    remapped: one spend. ``fit`` does the same and returns no reports; ``transform`` perturbs
-    again, at its own cost, and uses the remap that is there. On a device, send reports of
-    ``Laplace`` and run ``BayesRemap`` where they are collected: the distribution is the same.
+    The second step is called remapping. It sees reports and public values only, so it costs no
+    privacy. ``fit_transform`` perturbs each record once, fits the remap on these reports and
+    returns them remapped; epsilon is spent once. ``fit`` does the same without returning reports.
+    ``transform`` perturbs again, spends epsilon again, and applies the fitted remap. To perturb on
+    devices, send reports of ``Laplace`` and run ``BayesRemap`` where they are collected: the
+    distribution of the result is the same.
 
     Parameters
     ----------
@@ -54,35 +56,36 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
     {bounds}
     {report_schema}
     remap : {"bayes", "grid", None}, default="bayes"
-        ``"bayes"``: all reports go to where their records are expected, with the prior estimated
-        from the reports (``BayesRemap``). ``"grid"``: reports outside the box go to the
-        nearest point of a public grid in it. None: reports stay as they are.
+        ``"bayes"``: every report moves to the expected position of its record, under a prior that
+        is estimated from all reports (``BayesRemap``). ``"grid"``: reports outside the box move
+        to the nearest point of a public grid in it. None: reports stay as they are.
     grid_cells : int or sequence of int, default=None
-        Cells of a column of the public grid; None takes 64 for ``"grid"`` and a number that fits
-        the noise for ``"bayes"``.
+        Number of cells of the public grid in each column. None takes 64 for ``"grid"``, and a
+        number that suits the size of the noise for ``"bayes"``.
     ledger : Ledger, default=None
-        Charged with ``epsilon`` each time records are perturbed, before anything is drawn.
+        Charged with ``epsilon`` each time records are perturbed, before any noise is drawn.
     {random_state}
 
     Attributes
     ----------
     guarantee_ : Guarantee
-        Metric privacy for each record, whatever the remap.
+        Metric privacy for each record, the same for every remap.
     mechanism_ : Laplace
-        What perturbs.
+        The mechanism that perturbs.
     remap_ : BayesRemap, GridRemap or None
-        What remaps; fitted on reports.
+        The remap, fitted on reports.
     {features_in_}
 
     See Also
     --------
-    Laplace : The reports alone.
-    shoal.remap.BayesRemap : The remap alone.
+    Laplace : Only the perturbation.
+    shoal.remap.BayesRemap : Only the remap.
 
     Notes
     -----
-    The Bayes remap is given the reports before any of them is moved to the grid: a report outside
-    the box still says from which side it came, and how far it lies says how large its noise is.
+    The Bayes remap is fitted on the reports as they are, not moved to the grid first: a report
+    outside the box still shows on which side its record lies, and its distance how large its noise
+    is.
 
     Examples
     --------
@@ -122,7 +125,7 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """That of the Laplace mechanism, once fitted as it was fitted: remaps see reports only."""
+        """Guarantee of the Laplace mechanism, after ``fit`` with the parameters of the fit."""
         mechanism: Laplace | None = getattr(self, "mechanism_", None)
         if mechanism is None:
             return self._mechanism(self.random_state).guarantee_
@@ -130,7 +133,7 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         return replace(promised, seeded=promised.seeded or is_seeded(self.random_state))
 
     def fit(self, X: TableLike, y: Any = None) -> Self:
-        """Perturb each record once and fit the remap on the reports, which are then dropped.
+        """Perturb each record once, fit the remap on the reports, and discard the reports.
 
         Parameters
         ----------
@@ -160,12 +163,12 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         Returns
         -------
         points : ndarray of shape (n, d)
-            One for each record.
+            One point for each record.
         """
         return self._move(self._fit_reports(X))
 
     def transform(self, X: TableLike) -> Floats:
-        """Perturb records, the same or others, and remap them as fitted.
+        """Perturb records, the same or others, and apply the fitted remap.
 
         Parameters
         ----------
@@ -175,7 +178,7 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         Returns
         -------
         points : ndarray of shape (n, d)
-            One for each record; the ledger has been charged.
+            One point for each record; the ledger has been charged.
         """
         check_is_fitted(self, "mechanism_")
         records = self._records(X, reset=False)
@@ -191,13 +194,13 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         x : array-like of shape (d,), or dict
-            The record: its values in the order of the columns, or by their names where a schema or
-            ``fit`` has them.
+            The record: values in the order of the columns, or a dict of values by column name if
+            the names are known from the schema or from ``fit``.
 
         Returns
         -------
         point : ndarray of shape (d,)
-            Where its report goes.
+            Its remapped report.
         """
         point: Floats = np.asarray(self.transform(as_table(x, self.schema, fitted_names(self))))[0]
         return point

@@ -109,7 +109,10 @@ REDRAWN = "drawn at epsilon/2 and redrawn until inside the box, which costs the 
 
 @shared_docs
 class Laplace(MetricMechanism):
-    """Perturb records with d-dimensional Laplace noise on the device.
+    """Perturb records on the device with d-dimensional Laplace noise (metric privacy).
+
+    A report z of the record x has a density proportional to e^(-epsilon ||z - x||), with the
+    Euclidean norm. Records near each other are hard to tell apart, those far apart are not.
 
     Parameters
     ----------
@@ -117,14 +120,14 @@ class Laplace(MetricMechanism):
     {level_and_radius}
     {unit}
     {bounds}
-        Reports may lie outside.
+        Reports may lie outside the bounds.
     {report_schema}
     truncate : {None, "resample"}, default=None
-        ``"resample"`` redraws on the device until the report lies inside the box. How often a
-        draw lands inside depends on the record, so this is not free: the noise is drawn at
-        epsilon/2, and the guarantee is epsilon. The number of redraws depends on the record too
-        and must not leave the device: not as a time of arrival either. Clipping reports
-        afterwards costs nothing.
+        ``"resample"`` redraws on the device until the report lies inside the box. The probability
+        of that depends on the record, so this has a cost: the noise is drawn at epsilon / 2 to
+        give a guarantee of epsilon. The number of redraws depends on the record too and must not
+        become known outside the device, nor by the time at which the report arrives. Clipping
+        reports afterwards costs nothing.
     {ledger_of_reports}
     {random_state}
 
@@ -135,10 +138,11 @@ class Laplace(MetricMechanism):
 
     See Also
     --------
-    PlanarLaplace, SphericalLaplace : The same distribution for two and three columns, drawn in
-        other ways.
-    Piecewise : Local privacy, the same for near and far records.
-    shoal.cluster.DPKMeans : Clusters in the central model, where a curator holds the records.
+    PlanarLaplace, SphericalLaplace : The same distribution for two and three columns, drawn by
+        other algorithms.
+    Piecewise : Local privacy, which protects near and far records alike.
+    shoal.cluster.DPKMeans : K-means in the central model, where a trusted curator holds the
+        records.
 
     Examples
     --------
@@ -183,19 +187,19 @@ class Laplace(MetricMechanism):
         return promise if self.truncate is None else replace(promise, reason=REDRAWN)
 
     def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-density of reports given one record, before rounding to the lattice.
+        """Return the log-density of reports given the record, before rounding to the lattice.
 
         Parameters
         ----------
         z : array-like of shape (n, d)
             Reports.
         x : array-like of shape (d,) or (n, d)
-            The record, or one for each report.
+            One record for all reports, or one record for each of them.
 
         Returns
         -------
         log_density : ndarray of shape (n,)
-            Natural logarithm; minus infinity outside the box where reports are redrawn.
+            Natural logarithms; with ``truncate``, minus infinity outside the box.
         """
         densities = super().log_density(z, x)
         if self.truncate is None:
@@ -210,18 +214,19 @@ class Laplace(MetricMechanism):
         return densities
 
     def variance(self, X: Any = None) -> float | Floats:
-        """Variance of one column of a report: (d + 1) / epsilon^2 unless reports are redrawn.
+        """Return the variance of one column of a report: (d + 1) / epsilon^2 unless truncated.
 
         Parameters
         ----------
         X : array-like of shape (n, d), default=None
-            Records, for one value an entry.
+            Records; with them, one variance is returned for each entry.
 
         Returns
         -------
         variance : float, or ndarray of the shape of X
-            Where reports are redrawn: that of the cut distribution around each record, and without
-            X an upper bound for all records (proofs/laplace.md). Without X it needs ``fit`` for d.
+            With ``truncate``: the variance of the truncated distribution around each record, and
+            without X an upper bound over all records (proofs/laplace.md). Without X this needs
+            ``fit``, for the number of columns d.
         """
         if self.truncate is None:
             return super().variance(X)

@@ -49,25 +49,28 @@ WORD_BITS = 64
 
 @shared_docs
 class PartitionResponse(PartitionChannel, Mechanism):
-    """Report the color of the record's cell in a random public partition.
+    """Report the color of the record's cell in a random public partition, with local privacy.
 
-    For strict epsilons: noise on coordinates hides a record by moving it across the box, and hides
-    every cluster with it; the shares of cells are estimated far better. The report is two small
-    whole numbers, of which :class:`shoal.NoiseAwareKMeans` finds the clusters.
+    A partition divides the box into cells, and each cell has one of a few colors. The device draws
+    a partition at random, and reports the color of its record's cell by randomized response. Use it
+    at small epsilon: noise on coordinates then moves records across the whole box and hides every
+    cluster, while the share of records in each cell is still estimated well. A report is two small
+    integers; :class:`shoal.NoiseAwareKMeans` finds clusters from them.
 
     Parameters
     ----------
     {local_epsilon}
     {bounds}
     schema : Schema, default=None
-        Instead of ``bounds``: the public description of a table. Numbers are cut in intervals;
-        categories are taken as they are.
+        Public description of a table, in place of ``bounds``. The ranges of numbers are cut into
+        intervals; the levels of a category are used as they are.
     n_clusters : int, default=None
-        Clusters that will be looked for: more of them need smaller cells. Public.
+        Number of clusters that will be looked for, a public number: more clusters need smaller
+        cells. None plans for 8.
     partitions : Partitions, default=None
         Public partitions; None makes them from the parameters above.
     first_partition : int, default=0
-        Partitions before this number belong to an earlier round: reports are drawn from the others.
+        First partition that may be drawn; those before it belong to an earlier round.
     {ledger_of_reports}
     {random_state}
 
@@ -80,8 +83,8 @@ class PartitionResponse(PartitionChannel, Mechanism):
 
     See Also
     --------
-    shoal.reports.NoiseAwareKMeans : Clusters of the records behind the reports.
-    shoal.client.Device : What was reported is sent again, byte for byte.
+    shoal.reports.NoiseAwareKMeans : Find clusters of the records behind the reports.
+    shoal.client.Device : Keep a report, and send the same bytes when the value is reported again.
     Piecewise : Unbiased reports of the record itself.
 
     Examples
@@ -121,12 +124,12 @@ class PartitionResponse(PartitionChannel, Mechanism):
 
     @property
     def partitions_(self) -> Partitions:
-        """The public partitions; where bounds are two numbers, they need ``fit``."""
+        """The public partitions; if bounds are two numbers, available after ``fit``."""
         return self.make_partitions()
 
     @property
     def keep_probability(self) -> Fraction:
-        """Probability that a report holds the color of the record as such, T/2^64."""
+        """Probability that the true color is kept, not replaced by a random one: T/2^64."""
         return Fraction(keep_threshold(float(self.epsilon), self.n_colors), 2**WORD_BITS)
 
     @property
@@ -141,12 +144,14 @@ class PartitionResponse(PartitionChannel, Mechanism):
         Parameters
         ----------
         columns : int, default=None
-            Of a record, for bounds that are two numbers; None takes that of ``fit``.
+            Number of columns of a record, needed if bounds are two numbers; None takes the number
+            seen in ``fit``.
 
         Returns
         -------
         partitions : Partitions
-            As given, or made from epsilon, the box or schema, and ``n_clusters``.
+            Those of the parameter ``partitions``, or made from epsilon, the box or schema, and
+            ``n_clusters``.
         """
         if self.partitions is not None:
             return self.partitions
@@ -158,18 +163,18 @@ class PartitionResponse(PartitionChannel, Mechanism):
         return default_partitions(axes, epsilon=float(self.epsilon), n_clusters=self.n_clusters)
 
     def randomize(self, x: Any) -> Floats:
-        """Perturb one record, as a device does: the report of ``transform``, in less time.
+        """Perturb one record, as a device does; faster than ``transform`` of one row.
 
         Parameters
         ----------
         x : array-like of shape (d,), or dict
-            The record: its values in the order of the columns, or by their names where a schema or
-            ``fit`` has them.
+            The record: values in the order of the columns, or a dict of values by column name if
+            the names are known from the schema or from ``fit``.
 
         Returns
         -------
         z : ndarray of shape (2,)
-            Partition and color. A seed gives the report that ``transform`` of one row gives.
+            Partition and color; with the same seed, the same as from ``transform`` of one row.
         """
         record = self._one_record(x)
         if record is None:
@@ -178,7 +183,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
         return device.draw(record, self._paid_source(device.promise))
 
     def lattice(self, columns: int) -> Lattice:
-        """Return the whole numbers that reports lie on.
+        """Return the lattice of integers that reports lie on.
 
         Parameters
         ----------
@@ -188,7 +193,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
         Returns
         -------
         lattice : Lattice
-            Of two columns: partition and color.
+            With two columns: partition and color.
         """
         partitions = self.make_partitions(columns)
         last = np.array([partitions.n_partitions - 1, partitions.n_colors - 1], dtype=np.int64)
@@ -196,19 +201,19 @@ class PartitionResponse(PartitionChannel, Mechanism):
         return Lattice(np.zeros(2), np.ones(2), first, last)
 
     def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-probability of reports given one record.
+        """Return the log-probability of reports given the record.
 
         Parameters
         ----------
         z : array-like of shape (n, 2)
             Reports: partition and color.
         x : array-like of shape (d,) or (n, d)
-            The record, or one for each report.
+            One record for all reports, or one record for each of them.
 
         Returns
         -------
         log_density : ndarray of shape (n,)
-            Natural logarithm; minus infinity for what is no report.
+            Natural logarithms; minus infinity for rows that cannot be reports.
         """
         reports = np.atleast_2d(np.asarray(z, dtype=np.float64))
         records = np.atleast_2d(np.asarray(x, dtype=np.float64))
@@ -227,7 +232,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
         return np.where(possible, masses, -np.inf)
 
     def variance(self, X: Any = None) -> float | Floats:
-        """Variance of the unbiased estimate of a cell's share, from one report.
+        """Return the variance of the unbiased estimate of a cell's share from one report.
 
         Parameters
         ----------
@@ -249,7 +254,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
         Parameters
         ----------
         input_features : None
-            Ignored: they are the same for all records.
+            Ignored: the names do not depend on the records.
 
         Returns
         -------

@@ -33,18 +33,18 @@ Bits = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class ReportColumn:
-    """The values that one column of a report can have.
+    """Possible values of one column of a report.
 
     Parameters
     ----------
     origin, step : float
-        Point of lattice index 0, and the distance between neighbors.
+        Value at lattice index 0, and distance between neighboring lattice points.
     first : int
         Lattice index of level 0.
     stride : int
-        Lattice steps from one level to the next.
+        Number of lattice steps from one level to the next.
     levels : int
-        Number of values.
+        Number of values that the column can have.
 
     Examples
     --------
@@ -66,17 +66,17 @@ class ReportColumn:
 
 @dataclass(frozen=True)
 class ReportFormat:
-    """How reports of one mechanism are written as bytes; made from public parameters alone.
+    """Byte format of the reports of one mechanism, which follows from public parameters alone.
 
     Parameters
     ----------
     columns : sequence of ReportColumn
-        The values that each column can have.
+        Possible values of each column.
     reported : tuple of two int, default=None
-        Fewest and most columns whose lattice index is not 0, for mechanisms that report some
-        columns of a record; None for any number.
+        Smallest and largest number of columns whose lattice index is not 0, for mechanisms that
+        report only some columns of a record; None allows any number.
     clips : bool, default=False
-        Whether the noise has no end, so that :meth:`encode` clips reports to the range.
+        Whether the noise is unbounded, so that :meth:`encode` clips reports to the range.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class ReportFormat:
         reported: tuple[int, int] | None = None,
         clips: bool = False,
     ) -> "ReportFormat":
-        """Make the format of reports with the indices ``low, low + stride, ... high``."""
+        """Return the format of reports with lattice indices ``low, low + stride, ... high``."""
         ends = zip(lattice.origin, lattice.step, lattice.low, lattice.high, strict=True)
         columns = tuple(
             ReportColumn(
@@ -132,12 +132,12 @@ class ReportFormat:
         Returns
         -------
         encoded : bytes
-            ``width`` bytes of each, one after the other.
+            ``width`` bytes for each report, one after the other.
 
         Raises
         ------
         ParameterError
-            If they are no reports of this mechanism.
+            If this mechanism cannot have made these reports.
         """
         return self._pack(self._levels(self._table(reports), clip=self.clips))
 
@@ -147,17 +147,17 @@ class ReportFormat:
         Parameters
         ----------
         encoded : bytes-like
-            Whole reports.
+            One or more complete reports.
 
         Returns
         -------
         reports : ndarray of shape (n, c)
-            The reports, to the last bit.
+            The reports, identical to the last bit.
 
         Raises
         ------
         ParameterError
-            If they are no reports of this mechanism.
+            If this mechanism cannot have made these reports.
         """
         if not isinstance(encoded, bytes | bytearray | memoryview):
             raise ParameterError(f"encoded must be bytes, got {type(encoded).__name__}")
@@ -177,17 +177,17 @@ class ReportFormat:
         return self._decoded(indices)
 
     def check(self, reports: Any) -> Floats:
-        """Refuse numbers that this mechanism cannot report, those beyond its range included.
+        """Refuse numbers that this mechanism cannot report, such as those beyond its range.
 
         Parameters
         ----------
         reports : array-like of shape (n, c), or (c,) for one
-            Numbers that are said to be reports.
+            Numbers that should be reports.
 
         Returns
         -------
         reports : ndarray of shape (n, c)
-            The same, as doubles.
+            The same numbers as float64.
 
         Raises
         ------
@@ -199,12 +199,12 @@ class ReportFormat:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the format as plain values that JSON can hold, for clients in any language.
+        """Return the format as values that JSON can hold, for clients in any language.
 
         Returns
         -------
         document : dict
-            Version, bytes of a report, columns, how many of them are reported, and whether a
+            Version, bytes per report, columns, how many of them are reported, and whether a
             report beyond the range is clipped to it.
         """
         return {

@@ -138,13 +138,18 @@ def _even(ratio: float | Fraction) -> int:
 
 @shared_docs
 class Piecewise(ColumnMechanism):
-    """Perturb records with the piecewise mechanism on the device.
+    """Perturb records on the device with the piecewise mechanism, which has local privacy.
+
+    Each column is reported from a window around its value with higher probability, else from the
+    rest of a wider range (Wang et al. 2019). Reports are unbiased.
 
     Parameters
     ----------
     {local_epsilon}
     {bounds}
-        Reports lie in a box C times as wide.
+        Reports lie in a wider box with the same center: C times as wide, where C = (s + 1) /
+        (s - 1) and s = exp(epsilon / (2 d)); with ``columns="sample"``, C d / k times, where
+        s = exp(epsilon / (2 k)).
     {report_schema}
     {columns}
     {ledger_of_reports}
@@ -157,7 +162,7 @@ class Piecewise(ColumnMechanism):
 
     See Also
     --------
-    Laplace : Metric privacy, for records whose neighbors matter most.
+    Laplace : Metric privacy, for records that need to be hidden among near ones most of all.
     Hybrid : Less noise at small epsilon.
 
     Examples
@@ -209,7 +214,11 @@ LARGEST = 40.0  # epsilon above which b is below 2^-24 and the window stops shri
 
 @shared_docs
 class SquareWave(ColumnMechanism):
-    """Perturb records with the square wave mechanism on the device.
+    """Perturb records on the device with the square wave mechanism, which has local privacy.
+
+    Each column is reported within a window around its value with higher probability than elsewhere
+    (Li et al. 2020). Reports are biased toward the middle of the box: use them to estimate
+    distributions, as :class:`shoal.NoiseAwareKMeans` does, not means.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-"""Measures of how good clusters are, and of what an attacker learns, on plain arrays.
+"""Measures of the quality of clusters, and of what an attacker learns, on plain arrays.
 
-Clusters: :func:`score_clustering` computes them all at once; :func:`nicv`, :func:`cost_ratio`,
-:func:`centroid_relative_error` and :func:`centroid_index` judge centers, :func:`match_centers`
-pairs those of two solutions, :func:`dsg`, :func:`ocm`, :func:`two_ce` and :func:`f_measure` judge
-labels and cells. Privacy: :func:`privacy_distance` judges reports, :func:`adversary_advantage` and
-:func:`roc` attacks.
+Clusters: :func:`score_clustering` computes the usual measures at once; :func:`nicv`,
+:func:`cost_ratio`, :func:`centroid_relative_error` and :func:`centroid_index` judge centers,
+:func:`match_centers` pairs the centers of two solutions, and :func:`dsg`, :func:`ocm`,
+:func:`two_ce` and :func:`f_measure` judge labels and grid cells. Privacy: :func:`privacy_distance`
+judges reports, :func:`adversary_advantage` and :func:`roc` judge attacks.
 
-A measure that reads the records is itself an output about them and carries no guarantee: it is for
-the curator and for experiments, not for a release.
+A measure that reads the records reveals something about them and has no guarantee: use it in
+experiments or as the curator, not in a release.
 """
 
 from shoal.metrics.attacks import Roc, adversary_advantage, roc

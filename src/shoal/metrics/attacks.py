@@ -19,15 +19,18 @@ from shoal.exceptions import ParameterError
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """Rates of all cuts of an attack, from "nobody is a member" to "everybody is".
+    """ROC curve of a membership attack: its rates at every threshold on the score.
+
+    A record is a member if it was in the data; the attacker calls records with a score at or above
+    the threshold members.
 
     Attributes
     ----------
     fpr, tpr : ndarray of float64
-        False and true positive rate of each cut; both start at 0, end at 1 and never fall.
+        False and true positive rate at each threshold; both start at 0, end at 1 and never fall.
     thresholds : ndarray of float64
-        Lowest score that counts as a member, descending. The first is NaN: nothing is >= NaN, so
-        the first cut calls nobody a member, not even a score of +inf.
+        Lowest score that counts as a member, in descending order. The first is NaN: nothing is >=
+        NaN, so no record is called a member there, not even one with a score of +inf.
 
     Examples
     --------
@@ -45,22 +48,22 @@ class Roc:
 
     @property
     def auc(self) -> float:
-        """Area under the curve: how often a member outscores another record; ties count half."""
+        """Area under the curve: probability that a member outscores a non-member; ties are half."""
         return float(np.diff(self.fpr) @ (self.tpr[1:] + self.tpr[:-1])) / 2
 
     @property
     def advantage(self) -> float:
-        """Largest TPR - FPR: the best cut in hindsight, so above 0 by chance on few records."""
+        """Largest TPR - FPR; with few records it is above 0 by chance."""
         return float((self.tpr - self.fpr).max())
 
     def tpr_at(self, fpr: float) -> float:
-        """Return the largest TPR among the cuts whose FPR is at most `fpr`.
+        """Return the largest TPR at any threshold whose FPR is at most `fpr`.
 
         Parameters
         ----------
         fpr : float
-            Largest share of false alarms, from 0 to 1. Below one in the number of non-members it
-            allows no false alarm at all.
+            Largest false positive rate, from 0 to 1. Below 1 / number of non-members, no false
+            positive is allowed at all.
 
         Returns
         -------
@@ -82,15 +85,15 @@ class Roc:
 
 
 def roc(scores_members: Any, scores_others: Any) -> Roc:
-    """Compute the ROC curve of an attack from its scores.
+    """Compute the ROC curve of a membership attack from its scores.
 
-    Cuts lie between distinct scores only: records with equal scores are called the same.
+    Thresholds lie between distinct scores only: records with equal scores are classified alike.
 
     Parameters
     ----------
     scores_members, scores_others : array-like of shape (n,)
-        Scores of the records that were in the data, and of those that were not; larger = more
-        likely a member. -inf and +inf are scores, NaN is not.
+        Scores of records that were in the data, and of records that were not; a larger score means
+        more likely a member. -inf and +inf are allowed, NaN is not.
 
     Returns
     -------
@@ -145,15 +148,16 @@ def _rates(index: npt.NDArray[np.intp], cuts: int) -> Floats:
 
 
 def adversary_advantage(guesses_members: Any, guesses_others: Any) -> float:
-    """Return the share of the members called members minus the share of the others called members.
+    """Return the advantage of a membership attack: true minus false positive rate.
 
-    TPR - FPR (Yeom et al. 2018). If half of the records asked about are members, an attacker with
-    advantage a is right in (1 + a) / 2 of the guesses; without a release it is 0 on average.
+    TPR - FPR (Yeom et al. 2018). If half of the records are members, the guesses of an attacker
+    with advantage a are right with probability (1 + a) / 2; without a release, the advantage is 0
+    on average.
 
     Parameters
     ----------
     guesses_members, guesses_others : array-like of bool, or of 0 and 1, shape (n,)
-        Whether the attacker calls each record a member: for records that were in the data, and for
+        Whether the attacker calls a record a member: for records that were in the data, and for
         records that were not.
 
     Returns

@@ -23,12 +23,12 @@ TIES = 0  # Seed of the order in which columns are tried: equal cells always giv
 
 
 def classify_with_cells(cells: Any, X: Any, *, bounds: Any) -> Labels:
-    """Train a decision tree on the significant cells and predict the classes of records.
+    """Train a decision tree on the significant cells, and predict the classes of records.
 
-    The midpoint of each significant cell is a sample and its cluster is the class; scikit-learn's
+    The midpoint of each significant cell is a sample, and its cluster is the class. scikit-learn's
     DecisionTreeClassifier with the entropy criterion, grown until its leaves are pure, replaces
-    the C4.5 of the source (which prunes, and divides the gain by the entropy of the split). The
-    tree is always the same for the same cells, whatever the clusters are called.
+    C4.5 in the source (which prunes, and divides the gain by the entropy of the split). The tree
+    is always the same for the same cells and does not depend on the names of clusters.
 
     Parameters
     ----------
@@ -36,16 +36,16 @@ def classify_with_cells(cells: Any, X: Any, *, bounds: Any) -> Labels:
         Label of each cell of the grid: -1 for a cell that is not significant, any other number for
         a cluster. The cells of dimension j divide the range of column j evenly.
     X : array-like of shape (n, d)
-        Records to classify. In the source they are the 10% that had no part in the clustering.
+        Records to classify. In the source, these are the 10% that were not clustered.
     bounds : tuple (low, high)
-        The public box that the grid covers: two numbers, or one value per column in each. Records
+        Public box that the grid covers: two numbers, or one value per column in each. Records
         outside it get the class of the nearest point of the box.
 
     Returns
     -------
     classes : ndarray of integers, shape (n,)
-        A cluster for each record, also for those in cells that are not significant. Without any
-        significant cell there is nothing to learn, and all are -1.
+        Cluster of each record, also of those in cells that are not significant. All are -1 if no
+        cell is significant.
 
     Raises
     ------
@@ -111,17 +111,17 @@ def predict_classes(cells: Labels, positions: npt.NDArray[np.float32]) -> Labels
 
 
 def dsg(true_cells: Any, private_cells: Any) -> float:
-    """Return the cost of the best one-to-one matching of clusters, per true significant cell.
+    """Return DSG_C, the cost of the best one-to-one matching of clusters per true significant cell.
 
-    A true cluster C matched with a private cluster D costs ``max(|C - D|, |D - C|)``;
-    a cluster that is not matched costs its number of cells. DSG_C is the smallest sum over all
-    matchings, divided by the number of true significant cells.
+    A true cluster C matched with a private cluster D costs ``max(|C - D|, |D - C|)``; an unmatched
+    cluster costs its number of cells. DSG_C is the smallest sum over all matchings, divided by the
+    number of true significant cells.
 
-    The source writes this for as many true clusters as private ones or more, so that only true
-    clusters stay without a match. Here private clusters without a match cost their cells in the
-    same way. All clusters of the smaller side are matched, as in the source; to leave a pair
-    unmatched would never be cheaper, because ``max(|C|, |D|) < |C| + |D|`` even where
-    the two have no cell in common.
+    The source defines this for at least as many true clusters as private ones, so that only true
+    clusters can be unmatched. Here unmatched private clusters cost their number of cells in the
+    same way. All clusters of the smaller side are matched, as in the source; leaving a pair
+    unmatched is never cheaper, because ``max(|C|, |D|) < |C| + |D|`` even if the two have no cell
+    in common.
 
     Parameters
     ----------
@@ -132,9 +132,9 @@ def dsg(true_cells: Any, private_cells: Any) -> float:
     Returns
     -------
     dissimilarity : float
-        0 for the same clusters, 1 if no private cell is significant; it passes 1 where private
-        cells are many. Without true significant cells 0 if there are no private ones either, and
-        ``inf`` if there are.
+        0 for equal clusters, 1 if no private cell is significant; it can exceed 1 if many private
+        cells are. Without true significant cells, 0 if there are no private ones either, else
+        ``inf``.
 
     Raises
     ------
@@ -172,12 +172,11 @@ def _saved(clusters: Contingency) -> int:
 
 
 def ocm(true_cells: Any, private_cells: Any, X: Any, *, bounds: Any) -> float:
-    """Return the share of the test records whose two classes do not match, under the best matching.
+    """Return OCM, the share of test records that two clusterings of cells classify differently.
 
-    Two decision trees learn the true and the private clusters of cells, as
-    :func:`~shoal.metrics.classify_with_cells` describes, and both classify the records. Classes
-    are matched one to one so that as many records as possible, CT of n, have classes that match;
-    OCM = 1 - CT / n.
+    Two decision trees learn the true and the private clusters of cells
+    (:func:`~shoal.metrics.classify_with_cells`), and both classify the records. Classes are matched
+    one to one so that the number CT of records with matching classes is largest; OCM = 1 - CT / n.
 
     Parameters
     ----------
@@ -185,17 +184,17 @@ def ocm(true_cells: Any, private_cells: Any, X: Any, *, bounds: Any) -> float:
         Label of each cell of the grid: -1 for a cell that is not significant, any other number for
         a cluster. The names of clusters do not matter.
     X : array-like of shape (n, d)
-        Test records. In the source 90% of the records give the two clusterings and the other 10%
-        are the test: that split is the caller's.
+        Test records. In the source, 90% of the records are clustered and the other 10% are the test
+        records; the caller makes this split.
     bounds : tuple (low, high)
-        The public box that the grid covers: two numbers, or one value per column in each.
+        Public box that the grid covers: two numbers, or one value per column in each.
 
     Returns
     -------
     dissimilarity : float
-        From 0 (the same classes) to below 1. A side without significant cells, or with one
-        cluster, puts all records into one class: against k classes, OCM is the share of the
-        records outside the largest.
+        From 0 (equal classes) to below 1. If one clustering has no significant cells or a single
+        cluster, it puts all records into one class, and OCM is the share of the records outside
+        the largest class of the other.
 
     Raises
     ------
@@ -219,7 +218,7 @@ def ocm(true_cells: Any, private_cells: Any, X: Any, *, bounds: Any) -> float:
 
 
 def unmatched_share(true_labels: Any, private_labels: Any) -> float:
-    """Compute OCM from classes that were predicted before.
+    """Compute OCM (see :func:`ocm`) from predicted classes.
 
     Parameters
     ----------

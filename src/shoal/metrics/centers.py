@@ -46,20 +46,20 @@ CHUNK_VALUES = 1 << 20  # Numbers held at a time: 8 MB.
 def nicv(X: Any, centers: Any) -> float:
     """Return the mean squared distance of the records to their nearest center.
 
-    NICV = (1/n) sum_i min_j ||x_i - c_j||^2, with distances from differences, not from expanded
-    squares, so that it is exact to rounding also far from the origin.
+    NICV = (1/n) sum_i min_j ||x_i - c_j||^2. Distances are computed from differences, not from
+    expanded squares, so that the result is accurate also far from the origin.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Records.
     centers : array-like of shape (k, d)
-        Cluster centers, in the records' unit.
+        Cluster centers, in the unit of the records.
 
     Returns
     -------
     cost : float
-        In the records' unit squared; smaller is better.
+        NICV, in the squared unit of the records; smaller is better.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def cost_ratio(
     reference: Any = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> float:
-    """Divide the NICV of centers by that of reference centers: 1 is as good, 2 twice the cost.
+    """Return the NICV of centers divided by that of reference centers: 2 is twice the cost.
 
     Parameters
     ----------
@@ -113,15 +113,15 @@ def cost_ratio(
     centers : array-like of shape (k, d)
         Centers to judge.
     reference : array-like of shape (k', d), optional
-        Centers to compare with. Without them scikit-learn's KMeans with the same number of centers
-        and 10 starts is fitted to the records; that has no guarantee.
+        Centers to compare with. By default those of scikit-learn's KMeans, fitted to the records
+        without privacy, with the same number of centers and 10 starts.
     random_state : int, RandomState or None, default=None
-        Seed of that KMeans; not used when `reference` is given.
+        Seed of that KMeans; ignored if `reference` is given.
 
     Returns
     -------
     ratio : float
-        ``inf`` where only the reference has cost 0, 1 where both have.
+        Ratio of the costs; ``inf`` if only the reference has cost 0, and 1 if both have.
 
     Raises
     ------
@@ -165,15 +165,16 @@ def _reference_cost(
 def centroid_index(first: Any, second: Any) -> int:
     """Count the clusters of one solution that have no counterpart in the other.
 
-    Each center of one set is mapped to the nearest of the other; centers of the other that nobody
-    maps to are orphans. The index is the larger number of orphans of the two directions. 0 says
-    that the solutions agree on where the clusters are, however exact the centers.
+    Each center of one set is mapped to the nearest center of the other; centers of the other to
+    which none is mapped are orphans. The index is the number of orphans in the direction that has
+    more of them. 0 means that the solutions agree on the location of the clusters, though not on
+    the exact centers.
 
     Parameters
     ----------
     first, second : array-like of shape (k, d) and (k', d)
-        Centers of two solutions, in one unit. Of equally near centers the one listed first counts
-        as nearest, so two equal centers are one place and one orphan.
+        Centers of two solutions, in the same unit. Of equally near centers the one listed first
+        counts as nearest, so of two equal centers one is an orphan.
 
     Returns
     -------
@@ -183,8 +184,8 @@ def centroid_index(first: Any, second: Any) -> int:
     Raises
     ------
     ParameterError
-        If the centers are not two tables of finite numbers with as many columns, or a distance is
-        too large for a float.
+        If the centers are not two tables of finite numbers with the same number of columns, or a
+        distance is too large for a float.
 
     Examples
     --------
@@ -204,13 +205,14 @@ class MatchedCenters(NamedTuple):
     Parameters
     ----------
     first, second : ndarray of int, shape (m,)
-        Which center of the first is paired with which of the second; m is the smaller number.
+        Indices of the paired centers in the first and in the second solution; m is the smaller
+        number of centers.
     distances : ndarray of float64, shape (m,)
-        How far the two of each pair are apart.
+        Distance between the centers of each pair.
 
     See Also
     --------
-    match_centers : With an example.
+    match_centers : Compute the pairs.
 
     Examples
     --------
@@ -231,18 +233,19 @@ def match_centers(first: Any, second: Any) -> MatchedCenters:
     Parameters
     ----------
     first, second : array-like of shape (k, d) and (k', d)
-        Centers of two solutions, in one unit.
+        Centers of two solutions, in the same unit.
 
     Returns
     -------
     matched : MatchedCenters
-        In the order of the first. Of the larger solution some centers stay without a partner.
+        Pairs in the order of the first solution. If the numbers of centers differ, some centers of
+        the larger solution have no partner.
 
     Raises
     ------
     ParameterError
-        If the centers are not two tables of finite numbers with as many columns, or a distance is
-        too large for a float.
+        If the centers are not two tables of finite numbers with the same number of columns, or a
+        distance is too large for a float.
 
     Examples
     --------
@@ -280,14 +283,14 @@ def _orphans(distances: Floats) -> int:
 
 
 def centroid_relative_error(centers: Any, reference: Any) -> float:
-    """Match centers one to one with reference centers and divide their distance by the spread.
+    """Return the distance of centers to matched reference centers, relative to their spread.
 
     The error is sum_i ||c_i - r_i|| / sum_i ||r_i - m||, where c_i is the center matched to the
-    reference center r_i, m the mean of the reference centers, and the matching the one with the
-    smallest sum (Hungarian method). Dividing by the norms ||r_i||, as some do, would make the error
-    depend on where the origin of the data lies; distances from the mean do not, and a change of
-    unit cancels as well. 0 is a perfect result; 1 is what the mean of the reference centers gets,
-    given once or k times: no knowledge of where the clusters are.
+    reference center r_i, m is the mean of the reference centers, and the matching is the one with
+    the smallest sum (Hungarian method). Dividing by the norms ||r_i||, as some do, would make the
+    error depend on the origin of the data; this error depends neither on the origin nor on the
+    unit. 0 is a perfect result; 1 is the error of the mean of the reference centers, given once or
+    k times, which knows nothing about the location of the clusters.
 
     Parameters
     ----------
@@ -299,16 +302,17 @@ def centroid_relative_error(centers: Any, reference: Any) -> float:
     Returns
     -------
     error : float
-        0 or more. If k and k' differ, each center that stays without a partner, on either side,
-        adds its distance to the nearest center of the other side to the sum above: a missing
-        cluster costs the way to it and a center in the middle of nowhere the way from it, while a
-        second center on the same place costs nothing.
+        0 or more. If k and k' differ, each center without a partner, on either side, adds its
+        distance to the nearest center of the other side to the upper sum: a missing cluster and a
+        center far from any cluster cost their distance, while a second center at the same point
+        costs nothing.
 
     Raises
     ------
     ParameterError
-        If the centers are not two tables of finite numbers with as many columns, a distance is too
-        large for a float, or the reference centers are all the same (one, say) and have no spread.
+        If the centers are not two tables of finite numbers with the same number of columns, a
+        distance is too large for a float, or the reference centers are all equal, so that they have
+        no spread.
 
     Examples
     --------

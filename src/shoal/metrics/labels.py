@@ -149,12 +149,12 @@ def _moved(kept: Bools) -> Ints:
 
 
 def f_measure(true_labels: Any, private_labels: Any, *, noise_is_cluster: bool = False) -> float:
-    """Average over the true clusters, weighted by size, of the best F against a private cluster.
+    """Return the mean over true clusters, weighted by size, of the best F with a private cluster.
 
-    With C a true and D a private cluster, recall is ``|C and D| / |C|``, precision is
-    ``|C and D| / |D|`` and F, their harmonic mean, is ``2 |C and D| / (|C| + |D|)``.
-    Several true clusters may have the same best private cluster, and many private clusters may be
-    nobody's best: that is why the source finds this measure too kind and prefers
+    For a true cluster C and a private cluster D, recall is ``|C and D| / |C|``, precision is
+    ``|C and D| / |D|``, and F, their harmonic mean, is ``2 |C and D| / (|C| + |D|)``. Several true
+    clusters may have the same best private cluster, and many private clusters may be the best of
+    none: the source therefore finds this measure too lenient and prefers
     :func:`~shoal.metrics.classify_with_cells`.
 
     Parameters
@@ -162,16 +162,16 @@ def f_measure(true_labels: Any, private_labels: Any, *, noise_is_cluster: bool =
     true_labels, private_labels : array-like of integers, of one shape
         Labels of the same records or cells; -1 is noise. The names of clusters do not matter.
     noise_is_cluster : bool, default=False
-        The source does not say what becomes of noise. False: noise is no cluster on either side, as
-        in :func:`~shoal.metrics.classify_with_cells`, so records that the private result takes for
-        noise lower recall, and true noise in a private cluster lowers precision. True: noise is one
-        more cluster on both sides.
+        How to treat noise, which the source leaves open. False: noise is not a cluster on either
+        side, as in :func:`~shoal.metrics.classify_with_cells`, so records that are noise in the
+        private result lower recall, and true noise in a private cluster lowers precision. True:
+        noise is one more cluster on both sides.
 
     Returns
     -------
     similarity : float
-        From 0 to 1, which stands for the same clusters. Without any true cluster 1 if there is no
-        private one either, and 0 if there is.
+        From 0 to 1 (equal clusters). Without any true cluster, 1 if there is no private one
+        either, else 0.
 
     Raises
     ------
@@ -208,20 +208,20 @@ def f_measure(true_labels: Any, private_labels: Any, *, noise_is_cluster: bool =
 def two_ce(true_labels: Any, private_labels: Any) -> float:
     """Return the share of pairs of samples that one labeling joins and the other separates.
 
-    Computed from the sizes of the classes and of their overlaps in whole numbers of any length, so
-    no pair is enumerated and nothing overflows. It is 1 minus the Rand index.
+    It is 1 minus the Rand index, computed from the sizes of classes and of their overlaps in
+    integers of any length, so that no pair is enumerated and nothing overflows.
 
     Parameters
     ----------
     true_labels, private_labels : array-like of integers, of one shape
-        Labels of the same samples: in the source the classes that
+        Labels of the same samples; in the source, the classes that
         :func:`~shoal.metrics.classify_with_cells` predicts for test records. The label -1 is a
         class like any other, and the names of classes do not matter.
 
     Returns
     -------
     dissimilarity : float
-        From 0 (the same classes) to 1; 0 for a single sample, which has no pair.
+        From 0 (equal classes) to 1; 0 for a single sample, which has no pair.
 
     Raises
     ------

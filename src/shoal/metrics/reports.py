@@ -48,21 +48,21 @@ def report_distances(records: Floats, reports: Floats) -> Floats:
 def privacy_distance(X: Any, reports: Any) -> float:
     """Return the mean Euclidean distance between records and their reports.
 
-    The measure of privacy of the KD-Laplace thesis: the error of an attacker who takes each report
-    for the record. A better attacker knows the mechanism and the crowd and comes closer, so it is
-    a measure of noise, not a guarantee.
+    This is the measure of privacy in the KD-Laplace thesis: the error of an attacker who takes each
+    report for the record. A better attacker, who uses the mechanism and the distribution of the
+    records, has a smaller error, so this measures noise and is no guarantee.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Records.
     reports : array-like of shape (n, d)
-        Their reports, in the same order and unit; also reports after a remap.
+        Reports of the records, in the same order and unit; they may be remapped.
 
     Returns
     -------
     distance : float
-        In the records' unit; larger is more private.
+        Mean distance, in the unit of the records; larger is more private.
 
     Raises
     ------

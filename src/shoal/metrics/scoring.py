@@ -45,26 +45,26 @@ TITLES = {
 
 @dataclass(frozen=True)
 class ClusteringScores:
-    """What :func:`~shoal.metrics.score_clustering` measured; None where a measure does not exist.
+    """Results of :func:`~shoal.metrics.score_clustering`; None for a measure that does not exist.
 
-    Printed, it is a small table. All of it is about raw records and carries no guarantee.
+    It prints as a small table. All values are computed from raw records and have no guarantee.
 
     Attributes
     ----------
     n_records, n_clusters : int
-        Records, and clusters among their labels, noise not counted.
+        Number of records, and of clusters among their labels, not counting noise.
     noise_share : float
         Share of the records with label -1.
     ami, ari, nmi : float or None
         Adjusted mutual information, adjusted Rand index and normalized mutual information with the
-        reference labels: 1 for the same clusters; the adjusted ones are 0 on average for labels by
-        chance.
+        reference labels: 1 for equal clusters; the adjusted ones are 0 on average for random
+        labels.
     silhouette : float or None
-        From -1 to 1, larger is better.
+        Silhouette, from -1 to 1; larger is better.
     silhouette_sampled : int or None
-        Number of records in the sample that gave the silhouette; None if it is exact.
+        Number of records in the sample of which the silhouette was computed; None if it is exact.
     calinski_harabasz, davies_bouldin : float or None
-        Larger is better; smaller is better.
+        Larger is better for the first, smaller for the second.
     nicv, cost : float or None
         Mean and sum of the squared distances to the nearest center; smaller is better.
     centroid_relative_error : float or None
@@ -139,13 +139,14 @@ def score_clustering(
     silhouette_limit: int = 10_000,
     random_state: int | np.random.RandomState | None = 0,
 ) -> ClusteringScores:
-    """Measure a clustering: its shape, its cost, and how it agrees with a reference.
+    """Measure a clustering: its shape, its cost, and its agreement with a reference.
 
-    Records with the label -1 are noise (of WaveCluster or DBSCAN): they are left out of silhouette,
-    Calinski-Harabasz, Davies-Bouldin, NICV and cost, and are one more group in AMI, ARI and NMI.
-    Records are read in chunks: beyond the input the call holds about 50 bytes a record, less than
-    the input from 8 columns on, or 40 MB if that is more. AMI takes a step for each pair of
-    clusters of the two labelings: thousands of clusters on both sides take long.
+    Records with the label -1 are noise (from WaveCluster or DBSCAN): they are excluded from
+    silhouette, Calinski-Harabasz, Davies-Bouldin, NICV and cost, and are one more group in AMI, ARI
+    and NMI. Records are processed in chunks: beside the input the call needs about 50 bytes for
+    each record, less than the input from 8 columns on, or 40 MB if that is more. AMI takes a step
+    for each pair of clusters of the two labelings, which is slow for thousands of clusters on both
+    sides.
 
     Parameters
     ----------
@@ -154,31 +155,32 @@ def score_clustering(
     labels : array-like of integers or strings, shape (n,)
         Cluster of each record.
     centers : array-like of shape (k, d), optional
-        Centers of the clusters, the released ones, say; by default the means of the records of each
-        label. NICV and cost take the nearest center, whatever the label.
+        Centers of the clusters, for example released ones; by default the mean of the records of
+        each label. NICV and cost use the nearest center, not that of the label.
     reference_labels : array-like of integers or strings, shape (n,), optional
-        Labels to compare with (AMI, ARI, NMI).
+        Labels to compare with, for AMI, ARI and NMI.
     reference_centers : array-like of shape (k', d), optional
-        Centers to compare with (:func:`~shoal.metrics.centroid_relative_error` and
-        :func:`~shoal.metrics.centroid_index`).
+        Centers to compare with, for :func:`~shoal.metrics.centroid_relative_error` and
+        :func:`~shoal.metrics.centroid_index`.
     silhouette_limit : int, default=10_000
-        Most records to compute the silhouette of, which needs the distances of all pairs. Of more,
-        a sample of that size is drawn, with two records or more of each cluster.
+        Largest number of records for an exact silhouette, which needs the distances of all pairs.
+        With more records, a sample of this size is drawn, with at least two records of each
+        cluster.
     random_state : int, RandomState or None, default=0
-        Draws that sample.
+        Seed of that sample.
 
     Returns
     -------
     scores : ClusteringScores
-        None stands for a measure that was not asked for or does not exist: with a single cluster,
-        with as many clusters as records, with nothing to divide by.
+        None for a measure that was not requested or does not exist, such as the silhouette of a
+        single cluster or of as many clusters as records.
 
     Raises
     ------
     DataError
         If `X` is not a table of finite numbers, or too large to be squared.
     ParameterError
-        If another parameter breaks its rule.
+        If another parameter is invalid.
 
     Examples
     --------

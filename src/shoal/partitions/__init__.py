@@ -1,8 +1,8 @@
-"""Public partitions of the box of records, whose cells have colors.
+"""Public partitions of the box of records into colored cells, which ``PartitionResponse`` uses.
 
 A device reports the color of its record's cell in one partition; a server knows the color of every
-point in every partition. Both build them from the same few public numbers. Nothing here knows
-noise, promises or records.
+point in every partition. Both compute the partitions from the same few public numbers. Nothing here
+adds noise or reads records.
 """
 
 from shoal.partitions.axes import Axis, axis_bounds, box_axes, places, space_axes

@@ -25,14 +25,15 @@ __all__ = [
 
 
 class Axis(NamedTuple):
-    """One direction of the records: an interval, or the levels of a category.
+    """One dimension of the records: a column of numbers, or the one-hot columns of a category.
 
     Parameters
     ----------
     kind : {"interval", "levels"}
-        An interval is one column; of the columns of levels, the largest says which level.
+        An interval is one column of numbers. Levels are several columns, of which the one with the
+        largest value gives the level.
     start, stop : int
-        First column, and the one after the last.
+        Index of the first column, and of the one after the last.
     low, high : float
         Ends of the interval, or of each column of the levels.
 
@@ -52,7 +53,7 @@ class Axis(NamedTuple):
 
 
 def box_axes(box: Box) -> tuple[Axis, ...]:
-    """Return one interval for each column of a box.
+    """Return an interval for each column of a box.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def box_axes(box: Box) -> tuple[Axis, ...]:
 
 
 def space_axes(space: EncodedSpace) -> tuple[Axis, ...]:
-    """Return the axes of encoded records: numbers as intervals, categories as their levels.
+    """Return the axes of the encoded records of a schema: intervals, and levels of categories.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def _is_axis(given: Any) -> bool:
 
 
 def axis_bounds(axes: Sequence[Axis]) -> tuple[Floats, Floats]:
-    """Return the box that axes span.
+    """Return the bounds (low, high) of the box that axes span.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def axis_bounds(axes: Sequence[Axis]) -> tuple[Floats, Floats]:
 
 
 def places(along: Floats, axes: Sequence[Axis]) -> Floats:
-    """Return the points at positions along each axis: from 0 to 1, or the level's index.
+    """Return points from their positions along each axis: from 0 to 1, or the index of a level.
 
     Examples
     --------

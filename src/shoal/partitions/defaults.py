@@ -26,8 +26,9 @@ CLUSTERS = 8  # where their number is not known
 def default_colors(epsilon: float) -> int:
     """Return the power of two nearest to e^epsilon + 1, at most 128.
 
-    That many colors give the least variance of a cell's share at this epsilon (Wang et al. 2017).
-    Above epsilon 5 almost every report is true, and moved grids tell more than smaller cells.
+    This number of colors gives the least variance of the estimated share of records in a cell (Wang
+    et al. 2017). Above epsilon 5 almost every report holds the true color, and more shifted grids
+    are worth more than smaller cells.
 
     Examples
     --------
@@ -47,29 +48,29 @@ def default_partitions(
     n_colors: int | None = None,
     seed: int = 0,
 ) -> Partitions:
-    """Return partitions for finding so many clusters in one round.
+    """Return partitions for finding a number of clusters from one round of reports.
 
-    Up to three intervals are divided by grids over all of them. Of more axes, or of levels, a
-    quarter of the partitions look at one axis each, and the others at the nearest of a few points
-    that are spread over the box.
+    Up to three intervals are divided by grids over all of them. With more axes, or with levels, a
+    quarter of the partitions divide a single axis each; the cells of the others are formed by the
+    nearest of a few points that are spread over the box.
 
     Parameters
     ----------
     axes : tuple of Axis
-        Of the records.
+        Axes of the records.
     epsilon : float
-        Local epsilon.
+        Local epsilon of a report.
     n_clusters : int, default=None
-        Clusters to be found: more need smaller cells. None plans for 8.
+        Number of clusters to be found: more clusters need smaller cells. None plans for 8.
     n_colors : int, default=None
-        None takes :func:`default_colors`.
+        Number of colors of the cells; None takes :func:`default_colors`.
     seed : int, default=0
-        Of the public random numbers.
+        Seed of the public random numbers.
 
     Returns
     -------
     partitions : Partitions
-        The same for the same numbers.
+        Always the same for the same arguments.
 
     Examples
     --------

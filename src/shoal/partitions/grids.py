@@ -41,27 +41,27 @@ class _Numbers(NamedTuple):
 class AxisGrids:
     """Grids with public random shifts, whose cells are colored as evenly as possible.
 
-    Partition j looks at ``size`` of the axes. An interval is cut in ``cells`` parts, all moved by a
-    public random part of a cell (which makes one more); levels are taken as they are. Cells are
-    numbered in the order of their axes, and cell c has the color ((factor c + offset) mod prime)
-    mod ``n_colors``, with a public factor and offset of the partition and the least prime that is
-    no less than the number of cells: two cells share a color with probability about 1/n_colors.
-    Where there are as many colors as cells, no two cells share one.
+    Partition j divides ``size`` of the axes. An interval is cut into ``cells`` parts, all shifted
+    by a public random fraction of a cell (which adds one part); levels are used as they are. Cells
+    are numbered in the order of their axes, and cell c has the color ((factor c + offset) mod
+    prime) mod ``n_colors``, with a public factor and offset for each partition and the least prime
+    that is at least the number of cells: two cells share a color with probability about 1/n_colors.
+    With at least as many colors as cells, no two cells share one.
 
     Parameters
     ----------
     axes : sequence of Axis
         All axes of the records.
     n_partitions : int
-        How many grids.
+        Number of grids.
     n_colors : int
-        How many colors, at least 2.
+        Number of colors, at least 2.
     cells : int
-        Parts of an interval.
+        Number of parts of an interval.
     size : int, default=None
-        Axes that one partition looks at; None takes all.
+        Number of axes that one partition divides; None takes all.
     seed : int, default=0
-        Of the public random numbers, from 0 to 2^32 - 1.
+        Seed of the public random numbers, from 0 to 2^32 - 1.
 
     Examples
     --------
@@ -100,21 +100,21 @@ class AxisGrids:
 
     @property
     def columns(self) -> int:
-        """Columns of the points that they divide."""
+        """Number of columns of a point."""
         return max(axis.stop for axis in self.axes)
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
-        """The box that they divide."""
+        """Public box that the partitions divide."""
         return axis_bounds(self.axes)
 
     @property
     def chosen(self) -> Ints:
-        """Numbers of the axes that each partition looks at, shape (n_partitions, size)."""
+        """Indices of the axes that each partition divides, shape (n_partitions, size)."""
         return self._numbers.chosen
 
     def colors(self, points: Floats, index: Ints) -> Ints:
-        """Return the color of each point in its own partition."""
+        """Return the color of each point in the partition given for it."""
         own = self._numbers.of(index)
         along = positions(points, self.axes)
         rows = np.arange(len(points))
@@ -125,7 +125,7 @@ class AxisGrids:
         return self._color(cell, own)
 
     def color(self, point: Sequence[float], index: int) -> int:
-        """Return the color of one point in one partition, as ``colors`` does."""
+        """Return the color of one point in one partition, faster than ``colors``."""
         chosen, shifts, counts, cells, prime, factor, offset = self._rows[index]
         cell = 0
         for number, shift, count in zip(chosen, shifts, counts, strict=True):
@@ -150,7 +150,7 @@ class AxisGrids:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
+        """Return the parameters as values that JSON can hold."""
         return {
             "kind": "AxisGrids",
             "axes": [list(axis) for axis in self.axes],
@@ -163,7 +163,7 @@ class AxisGrids:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild the grids from :meth:`to_dict`."""
+        """Return the grids that :meth:`to_dict` described."""
         fields = {"kind", "axes", "n_partitions", "n_colors", "cells", "size", "seed"}
         if set(plain) != fields:
             raise ParameterError(f"grids must have the fields {sorted(fields)}")

@@ -23,7 +23,7 @@ POINT = 100  # what a public word is for
 
 
 def one_grid_divides(axes: Sequence[Axis]) -> bool:
-    """Return whether axes are a few intervals, so that a grid over all of them has few cells.
+    """Return whether the axes are a few intervals, so that a grid over all of them has few cells.
 
     Examples
     --------
@@ -38,23 +38,24 @@ def one_grid_divides(axes: Sequence[Axis]) -> bool:
 def column_partitions(
     axes: Sequence[Axis], n_colors: int, *, n_partitions: int = 256, seed: int = 0
 ) -> Partitions:
-    """Return partitions that look at one axis each: what the first of two rounds asks for.
+    """Return partitions of one axis each, as used in the first of two rounds.
 
     Parameters
     ----------
     axes : sequence of Axis
-        Of the records.
+        Axes of the records.
     n_colors : int
-        How many colors.
+        Number of colors of the cells.
     n_partitions : int, default=256
-        How many partitions; axes take turns.
+        Number of partitions, distributed over the axes in turn.
     seed : int, default=0
-        Of the public random numbers.
+        Seed of the public random numbers.
 
     Returns
     -------
     partitions : Partitions
-        Four to 63 shifted intervals, more for more colors, or the levels as they are.
+        Each divides an interval into 4 to 63 shifted parts, more for more colors, or takes levels
+        as they are.
 
     Examples
     --------
@@ -76,29 +77,29 @@ def seed_partitions(
     n_partitions: int = 256,
     seed: int = 0,
 ) -> Partitions:
-    """Return partitions into the cells of the nearest of a few points of a public pool.
+    """Return partitions whose cells hold the points nearest to each of a few public seeds.
 
     Parameters
     ----------
     axes : sequence of Axis
-        Of the records.
+        Axes of the records.
     pool : ndarray of float64, shape (m, columns)
-        Public points, or points released from reports, in random order. They are rounded to 4,096
-        steps of the box.
+        Points from which seeds are taken: public, or released from reports; in random order. They
+        are rounded to 4,096 steps of the box.
     n_colors : int
-        How many colors.
+        Number of colors of the cells.
     n_seeds : int, default=None
-        Seeds of each partition, at most the whole pool; None takes 16, or 64 and more for more than
-        four colors.
+        Number of seeds of each partition, at most the whole pool; None takes 16, or 64 and more
+        with more than four colors.
     n_partitions : int, default=256
-        How many partitions, each with seeds of its own.
+        Number of partitions, each with other seeds.
     seed : int, default=0
-        Of the public random numbers.
+        Seed of the public random numbers.
 
     Returns
     -------
     partitions : Partitions
-        Of the nearest seed by the Euclidean distance, which k-means has too.
+        Partitions by the nearest seed in Euclidean distance, the one that k-means uses.
 
     Examples
     --------
@@ -127,21 +128,21 @@ def seed_partitions(
 
 
 def spread_over_axes(axes: Sequence[Axis], many: int, *, seed: int = 0) -> Floats:
-    """Return public random points that are even over the axes: the same for the same numbers.
+    """Return public random points spread evenly over the axes, the same for the same arguments.
 
     Parameters
     ----------
     axes : sequence of Axis
-        Intervals, and levels that are all as frequent.
+        Axes of the records; all levels of an axis are equally frequent.
     many : int
-        How many points.
+        Number of points.
     seed : int, default=0
-        Of the public random numbers.
+        Seed of the public random numbers.
 
     Returns
     -------
     points : ndarray of float64, shape (many, columns)
-        In the box.
+        Points in the box.
 
     Examples
     --------

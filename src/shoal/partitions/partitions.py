@@ -15,7 +15,7 @@ __all__ = ["Block", "Partitions"]
 
 
 class Block(Protocol):
-    """Partitions of one kind, numbered from 0.
+    """Protocol of partitions of one kind, numbered from 0.
 
     Examples
     --------
@@ -28,46 +28,46 @@ class Block(Protocol):
 
     @property
     def n_partitions(self) -> int:
-        """How many there are."""
+        """Number of partitions."""
 
     @property
     def n_colors(self) -> int:
-        """How many colors their cells have."""
+        """Number of colors of the cells."""
 
     @property
     def columns(self) -> int:
-        """Columns of the points that they divide."""
+        """Number of columns of a point."""
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
-        """The box that they divide."""
+        """Public box that the partitions divide."""
 
     def colors(self, points: Floats, index: Ints) -> Ints:
-        """Return the color of each point in its own partition."""
+        """Return the color of each point in the partition given for it."""
 
     def color(self, point: Sequence[float], index: int) -> int:
-        """Return the color of one point in one partition, as ``colors`` does."""
+        """Return the color of one point in one partition, faster than ``colors``."""
 
     def color_table(self, points: Floats) -> Ints:
         """Return the color of every point in every partition, shape (n_partitions, points)."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
+        """Return the parameters as values that JSON can hold."""
 
 
 _KINDS: dict[str, Any] = {"AxisGrids": AxisGrids, "NearestSeeds": NearestSeeds}
 
 
 class Partitions:
-    """A list of public partitions of one box, whose cells have one of a few colors.
+    """A list of public partitions of one box, each cell of which has one of a few colors.
 
-    Two lists are added by writing one after the other: partitions of a second round get the next
-    numbers.
+    ``first + second`` concatenates two lists: partitions of a second round follow those of the
+    first.
 
     Parameters
     ----------
     blocks : sequence of AxisGrids or NearestSeeds
-        Partitions of one kind each, for the same columns and with equally many colors.
+        Each block holds partitions of one kind; all have the same columns and number of colors.
 
     Examples
     --------
@@ -101,22 +101,22 @@ class Partitions:
 
     @property
     def n_partitions(self) -> int:
-        """How many partitions there are."""
+        """Number of partitions."""
         return int(self._starts[-1])
 
     @property
     def n_colors(self) -> int:
-        """How many colors the cells of a partition have."""
+        """Number of colors of the cells of a partition."""
         return self.blocks[0].n_colors
 
     @property
     def columns(self) -> int:
-        """Columns of the points that they divide."""
+        """Number of columns of a point."""
         return self.blocks[0].columns
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
-        """The public box that they divide, as ``bounds=`` takes it."""
+        """Public box that the partitions divide, in the form of the parameter ``bounds``."""
         return self.blocks[0].bounds
 
     def colors(self, points: Floats, index: Ints) -> Ints:
@@ -127,12 +127,12 @@ class Partitions:
         points : ndarray of float64, shape (n, columns)
             Points; those outside the box are clipped.
         index : ndarray of int64, shape (n,)
-            Number of a partition for each.
+            Index of a partition for each point.
 
         Returns
         -------
         colors : ndarray of int64, shape (n,)
-            From 0 to ``n_colors`` - 1.
+            Color, from 0 to ``n_colors`` - 1.
         """
         if len(self.blocks) == 1:
             return self.blocks[0].colors(points, index)
@@ -145,19 +145,19 @@ class Partitions:
         return colors
 
     def color(self, point: Sequence[float], index: int) -> int:
-        """Return the color of one point in one partition: that of ``colors``, in less time.
+        """Return the color of one point in one partition, faster than ``colors``.
 
         Parameters
         ----------
         point : sequence of float
-            One number for each column; outside the box it is clipped.
+            One number for each column, clipped to the box.
         index : int
-            Number of the partition.
+            Index of the partition.
 
         Returns
         -------
         color : int
-            From 0 to ``n_colors`` - 1.
+            Color, from 0 to ``n_colors`` - 1.
         """
         owner = bisect.bisect_right(self._firsts, index) - 1
         return self.blocks[owner].color(point, index - self._firsts[owner])
@@ -173,17 +173,17 @@ class Partitions:
         Returns
         -------
         colors : ndarray of int, shape (n_partitions, m)
-            From 0 to ``n_colors`` - 1.
+            Color, from 0 to ``n_colors`` - 1.
         """
         return np.concatenate([block.color_table(points) for block in self.blocks])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold, from which the same partitions follow."""
+        """Return values that JSON can hold, from which :meth:`from_dict` makes the same list."""
         return {"blocks": [block.to_dict() for block in self.blocks]}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild partitions from :meth:`to_dict`, strictly.
+        """Return the partitions that :meth:`to_dict` described; invalid input is an error.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class Partitions:
         Returns
         -------
         partitions : Partitions
-            The same.
+            The same partitions.
         """
         if not isinstance(plain, Mapping) or set(plain) != {"blocks"}:
             raise ParameterError("partitions must have the field blocks and no other")

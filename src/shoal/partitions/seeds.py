@@ -24,29 +24,29 @@ FACTOR, OFFSET = range(2)  # what a public word is for
 
 @dataclass(frozen=True, eq=False)
 class NearestSeeds:
-    """Partitions into the cells of the nearest seed, each with seeds of its own from a public pool.
+    """Partitions by the nearest of a few seeds; each takes other seeds from a public pool.
 
-    Partition j takes ``n_seeds`` points of the pool: those with the numbers (factor t + offset) mod
-    prime for t = 0, 1, ..., numbers beyond the pool left out, with a public factor and offset of
-    the partition and the least prime that is no less than the pool. The t-th of them has the color
-    t mod ``n_colors``. The pool should be in random order.
+    Partition j takes ``n_seeds`` points of the pool: those with indices (factor t + offset) mod
+    prime for t = 0, 1, ..., skipping indices beyond the pool, with a public factor and offset for
+    each partition and the least prime that is at least the size of the pool. The t-th of them has
+    the color t mod ``n_colors``. The pool should be in random order.
 
     Parameters
     ----------
     pool : array-like of shape (m, columns)
         Public points, or points released from reports; m is at least ``n_seeds``.
     n_partitions : int
-        How many partitions.
+        Number of partitions.
     n_colors : int
-        How many colors, at least 2.
+        Number of colors, at least 2.
     n_seeds : int
-        Seeds of each partition.
+        Number of seeds of each partition.
     low, high : array-like of shape (columns,)
         Corners of the public box.
     scale : array-like of shape (columns,), default=None
-        Distances are measured after division by it; None takes the sides of the box.
+        Columns are divided by it before distances are measured; None takes the sides of the box.
     seed : int, default=0
-        Of the public random numbers, from 0 to 2^32 - 1.
+        Seed of the public random numbers, from 0 to 2^32 - 1.
 
     Examples
     --------
@@ -96,16 +96,16 @@ class NearestSeeds:
 
     @property
     def columns(self) -> int:
-        """Columns of the points that they divide."""
+        """Number of columns of a point."""
         return int(self.pool.shape[1])
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
-        """The box that they divide."""
+        """Public box that the partitions divide."""
         return self.low, self.high
 
     def colors(self, points: Floats, index: Ints) -> Ints:
-        """Return the color of each point in its own partition."""
+        """Return the color of each point in the partition given for it."""
         scaled = np.clip(points, self.low, self.high) / self.scale
         colors = np.empty(len(points), dtype=np.int64)
         order = np.argsort(index, kind="stable")
@@ -115,7 +115,7 @@ class NearestSeeds:
         return colors
 
     def color(self, point: Sequence[float], index: int) -> int:
-        """Return the color of one point in one partition, as ``colors`` does."""
+        """Return the color of one point in one partition, faster than ``colors``."""
         scaled = np.clip(point, self.low, self.high) / self.scale
         return int(self._nearest(scaled[None], index)[0])
 
@@ -129,7 +129,7 @@ class NearestSeeds:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold."""
+        """Return the parameters as values that JSON can hold."""
         return {
             "kind": "NearestSeeds",
             "pool": self.pool.tolist(),
@@ -144,7 +144,7 @@ class NearestSeeds:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild the partitions from :meth:`to_dict`."""
+        """Return the partitions that :meth:`to_dict` described."""
         fields = {"kind", "pool", "n_partitions", "n_colors", "n_seeds"}
         fields |= {"low", "high", "scale", "seed"}
         if set(plain) != fields:

@@ -1,11 +1,11 @@
-"""Charts of measurements, releases and points; needs the extra ``plot``.
+"""Charts of measurements, releases and points; they need the extra ``plot``.
 
-Every ``draw_`` function returns a :class:`Picture`, which a notebook shows and which can be saved
-as PNG, SVG, PDF, as a page that needs nothing else (HTML) and as Vega-Lite (JSON). Charts are built
-with Altair and drawn by vl-convert, without a browser and without the web.
+Every ``draw_`` function returns a :class:`Picture`, which a notebook displays and which can be
+saved as PNG, SVG, PDF, a self-contained web page (HTML) or Vega-Lite (JSON). Charts are built with
+Altair and rendered by vl-convert, without a browser and without network access.
 
-A chart holds the values it draws to every digit. Charts of records are marked, saved as PNG only,
-and no page that may be published takes them.
+A chart file contains the values that it shows, with all digits. Charts of records are therefore
+marked and can be saved as PNG only, and pages meant for publication do not accept them.
 """
 
 from shoal.plotting._attacks import draw_audit, draw_rates, draw_roc

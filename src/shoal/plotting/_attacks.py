@@ -49,17 +49,18 @@ def draw_roc(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw curves of attacks, plain and with logarithmic axes, and what a promise rules out.
+    """Draw ROC curves of attacks, with linear and logarithmic axes, and what a guarantee rules out.
 
     Parameters
     ----------
     curves : mapping of str to (fpr, tpr), or to an object with ``fpr`` and ``tpr``
-        Shares of others accused and of members found, by name; as
-        :class:`shoal.audit.Roc` holds them.
+        False and true positive rates of each attack by name, such as :class:`shoal.audit.Roc`
+        objects.
     epsilon : float, default=None
-        Of a pure promise: the area above ``min(e^eps fpr, 1 - e^-eps (1 - fpr))`` is gray.
+        Epsilon of a pure guarantee: the area above ``min(e^eps fpr, 1 - e^-eps (1 - fpr))``, which
+        it rules out, is gray.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -71,7 +72,7 @@ def draw_roc(
     Raises
     ------
     ParameterError
-        If a curve is not two lists of shares of one length, or the file cannot be written.
+        If a curve is not two lists of rates of the same length, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 
@@ -98,12 +99,12 @@ def draw_roc(
 
 
 def draw_rates(rows: Sequence[Any], *, path: str | os.PathLike[str] | None = None) -> Picture:
-    """Draw the rates of attacks on a method and on its twin without privacy.
+    """Draw the rates of attacks on a private method and on the same method without privacy.
 
     Parameters
     ----------
     rows : sequence
-        Each with ``result``, ``control`` and ``ceiling``; the first two with ``attack``, ``roc``,
+        Each has ``result``, ``control`` and ``ceiling``; the first two have ``attack``, ``roc``,
         ``tpr`` and ``fpr``, as the attacks of :mod:`shoal.audit` return them.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
@@ -111,7 +112,7 @@ def draw_rates(rows: Sequence[Any], *, path: str | os.PathLike[str] | None = Non
     Returns
     -------
     picture : Picture
-        The chart, plain and with logarithmic axes.
+        The chart, with linear and logarithmic axes.
 
     Raises
     ------
@@ -272,24 +273,25 @@ def draw_audit(
     unit: str = "",
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw the worst pair of made-up tables, its event, and what was measured beside the claim.
+    """Draw the result of an audit: the worst pair of made-up tables, and measured against claimed.
 
     Parameters
     ----------
     points : mapping of str to ndarray of shape (n, d)
-        Two sets of made-up points, by what they are called; the second is what matters.
+        Two sets of made-up points by name; the second is the one that matters.
     sides : tuple of str
-        What the two sides of the evidence are called.
+        Names of the two sides of the evidence.
     evidence : object or None
-        With ``score``, ``relation``, ``threshold``, ``first`` and ``second``.
+        The event that tells the tables apart, with ``score``, ``relation``, ``threshold``,
+        ``first`` and ``second``.
     searched : mapping of str to float
-        Estimates on all pairs that were tried.
+        Estimates of epsilon on all pairs that were tried.
     measured : float
-        The lower bound.
+        Measured lower bound on epsilon.
     claimed : float or None
-        The promise.
+        Epsilon of the guarantee.
     unit : str, default=""
-        What epsilon is per, if anything.
+        Unit that a metric epsilon is per.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 

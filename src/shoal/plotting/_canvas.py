@@ -240,7 +240,7 @@ class Canvas:
     path : path or None
         File to write, checked at once; None = none.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     records : bool, default=False
         Whether somebody's records are drawn.
     """

@@ -49,24 +49,24 @@ def draw_cells(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw grids of cells in the colors of their clusters, on the same axes.
+    """Draw grids of cells, colored by cluster, on the same axes.
 
     Parameters
     ----------
     cells : mapping of str to array-like of int, of shape (first column, second column)
-        Cluster of each cell by name of the grid, -1 = none, as ``cells_`` of
+        For each grid, by name, the cluster of each cell (-1 for none), such as ``cells_`` of
         :class:`shoal.cluster.DPWaveCluster`. Grids may differ in size.
     bounds : tuple (low, high), default=None
-        Public box that the grids cover; None = cells are counted.
+        Public box that the grids cover; None labels the axes with indices of cells.
     columns : sequence of str, default=None
         Names of the two columns, with units.
     records : bool, default=False
-        Whether a grid comes from somebody's records without a promise: such a picture stays with
-        the curator, and can be saved as PNG only.
+        Whether a grid was computed from real records without a privacy guarantee. Such a picture
+        is for the curator only, and can be saved as PNG only.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
-        File to write as well: PNG; without records SVG, PDF, HTML or JSON too.
+        File to write as well: PNG; if ``records`` is False also SVG, PDF, HTML or JSON.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def draw_cells(
     Raises
     ------
     ParameterError
-        If a grid is not a table of whole numbers from -1, or the file cannot be written.
+        If a grid is not a table of integers of at least -1, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 
@@ -222,25 +222,26 @@ def _grids(cells: Any) -> dict[str, Ints]:
 
 
 def draw_thresholds(release: Any, *, path: str | os.PathLike[str] | None = None) -> Picture:
-    """Draw the noisy cells of a WaveCluster, and clusters against the density threshold.
+    """Draw the noisy cells of a WaveCluster, and how its clusters depend on the density threshold.
 
     Parameters
     ----------
     release : Release
-        ``release_`` of a DPWaveCluster whose whole band was released (not of a sparse grid).
+        ``release_`` of a :class:`shoal.cluster.DPWaveCluster` that released its whole band, the
+        grid after the wavelet transform (so not of a sparse grid).
     path : path, default=None
-        File to write as well: PNG; of a release with a promise SVG, PDF, HTML or JSON too.
+        File to write as well: PNG; for a release with a guarantee also SVG, PDF, HTML or JSON.
 
     Returns
     -------
     picture : Picture
-        The chart. Everything in it is post-processing of the release; one that promises nothing
-        is drawn as records are, for the curator only.
+        The chart. Everything in it is post-processing of the release. If the release has no
+        guarantee, the picture counts as one of records, for the curator only.
 
     Raises
     ------
     ParameterError
-        If the release holds no band, or the file cannot be written.
+        If the release contains no band, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 

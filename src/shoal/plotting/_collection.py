@@ -33,15 +33,15 @@ DIAMOND = {**CROSS, "shape": HOLLOW_DIAMOND, "size": 160}
 def draw_collection(
     collection: Any, *, unit: str = "km", path: str | os.PathLike[str] | None = None
 ) -> Picture:
-    """Draw a collection of colors of cells: made-up records, reports, and centers with labels.
+    """Draw an example of reports by ``PartitionResponse``: made-up records, reports and centers.
 
     Parameters
     ----------
     collection : object
-        With ``records``, ``reports`` (partition and color), ``labels``, ``true_centers``,
-        ``centers`` and ``bounds``; its records are made up.
+        Has ``records``, ``reports`` (partition and color), ``labels``, ``true_centers``,
+        ``centers`` and ``bounds``; its records must be made up.
     unit : str, default="km"
-        Of the columns.
+        Unit of the columns.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 

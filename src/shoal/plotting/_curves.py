@@ -76,35 +76,36 @@ def draw_lines(
     height: float | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw means over repeats as curves, with bands of 95 %.
+    """Draw means over repeats as curves, with 95% confidence bands.
 
     Parameters
     ----------
     data : list of dict, dict of columns, or data frame
-        One row a measurement; rows of one group, panel and x are repeats. Rows without a finite
-        ``y`` are left out. Rows with infinite ``x`` (epsilon without privacy) become a level line.
+        One row for each measurement; rows with the same group, panel and x are repeats. Rows
+        without a finite ``y`` are left out. Rows with infinite ``x`` (epsilon without privacy)
+        become a horizontal line.
     x, y : str
-        Columns of numbers.
+        Columns of numbers for the two axes.
     group : str, default="mechanism"
-        Column with one curve a value, each in the color of its mechanism.
+        Column with one curve for each value, in the color of its mechanism.
     dash : str, default=None
-        Column that tells curves of one group apart, such as the version: the first value has full
-        lines and filled markers, the others broken lines and hollow ones.
+        Column that distinguishes curves of the same group, such as the version: the first value has
+        solid lines and filled markers, the others dashed lines and hollow markers.
     panels : str, default=None
-        Column with one panel a value; all share their axes. None = one panel.
+        Column with one panel for each value; all share their axes. None draws one panel.
     low, high : str, default=None
-        Columns with the ends of the band; None = 95 % for the mean by Student's t, and no band
-        where there is a single repeat.
+        Columns with the ends of the band; None takes the 95% confidence interval of the mean by
+        Student's t, and no band for a single repeat.
     published : str, default=None
         Column of published values, drawn as large hollow markers.
     title, x_label, y_label : str, default=None
-        Words; None = what is known of the columns.
+        Texts; None takes the usual description of each column, or its name.
     log_x, log_y : bool, default=False
         Whether the axis is logarithmic.
     reference : mapping of str to float, default=None
-        Level lines, by what they are.
+        Horizontal reference lines: value by label.
     width, height : float, default=None
-        Of each panel, in pixels; None = by the number of panels.
+        Size of each panel, in pixels; None chooses it by the number of panels.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -116,7 +117,7 @@ def draw_lines(
     Raises
     ------
     ParameterError
-        If a column is missing or holds no numbers, or the file cannot be written.
+        If a column is missing or is not numeric, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 
@@ -299,28 +300,31 @@ def draw_trade_off(
     reference: Mapping[str, float] | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw means over repeats, joined in order of epsilon, with error bars of 95 % both ways.
+    """Draw utility against privacy: means over repeats, with 95% error bars in both directions.
+
+    Points of a curve are joined in the order of epsilon.
 
     Parameters
     ----------
     data : list of dict, dict of columns, or data frame
-        One row a measurement; rows of one group, panel and epsilon are repeats. Rows without both
-        numbers are left out.
+        One row for each measurement; rows with the same group, panel and epsilon are repeats. Rows
+        without both numbers are left out.
     privacy, utility : str
-        Columns of numbers: across, such as the advantage of an adversary or epsilon itself, and up.
+        Columns of numbers for the horizontal axis, such as the advantage of an adversary or epsilon
+        itself, and for the vertical axis.
     group : str, default="mechanism"
-        Column with one curve a value, each in the color of its mechanism.
+        Column with one curve for each value, in the color of its mechanism.
     epsilon : str, default="epsilon"
-        Column of numbers that orders the points of a curve and is written beside them where there
-        is room; not where it is ``privacy``.
+        Column of numbers that orders the points of a curve. It is written beside them where there
+        is space, unless it is ``privacy`` itself.
     panels : str, default=None
-        Column with one panel a value; all share their axes. None = one panel.
+        Column with one panel for each value; all share their axes. None draws one panel.
     title, x_label, y_label : str, default=None
-        Words; None = what is known of the columns.
+        Texts; None takes the usual description of each column, or its name.
     log_x : bool, default=False
-        Whether privacy has a logarithmic axis.
+        Whether the axis of privacy is logarithmic.
     reference : mapping of str to float, default=None
-        Level lines, by what they are.
+        Horizontal reference lines: value by label.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -332,7 +336,7 @@ def draw_trade_off(
     Raises
     ------
     ParameterError
-        If a column is missing or holds no numbers, or the file cannot be written.
+        If a column is missing or is not numeric, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 

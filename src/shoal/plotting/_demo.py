@@ -25,15 +25,15 @@ WITHOUT = "k-means without privacy"
 def draw_demo(
     example: Any, rows: Sequence[Any], *, path: str | os.PathLike[str] | None = None
 ) -> Picture:
-    """Draw one run of both models on made-up records, and cost against epsilon.
+    """Draw a run of the central and the local model on made-up records, and cost against epsilon.
 
     Parameters
     ----------
     example : object
-        With ``records``, ``reports``, ``central``, ``local``, ``epsilon``, ``metric_epsilon``; its
-        records are made up.
+        Has ``records``, ``reports``, ``central``, ``local``, ``epsilon`` and ``metric_epsilon``;
+        its records must be made up.
     rows : sequence
-        Each with ``model``, ``method``, ``worst_case`` and ``costs``.
+        Each has ``model``, ``method``, ``worst_case`` and ``costs``.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 

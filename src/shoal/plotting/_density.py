@@ -59,25 +59,25 @@ def draw_density(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw a density on a grid: a line, a map, or maps of all pairs of columns.
+    """Draw a density on a grid: as a curve, a map, or maps of all pairs of columns.
 
-    Each color is the same number of times as dense as the one before it, and darker.
+    Colors are logarithmic: each is darker than the one before it, and denser by the same factor.
 
     Parameters
     ----------
     density : array-like of 1 to 4 dimensions
-        Records a cell, as ``density_`` of :class:`shoal.cluster.DPDensity`.
+        Number of records in each cell, such as ``density_`` of :class:`shoal.cluster.DPDensity`.
     bounds : tuple (low, high), default=None
-        Public box that the grid covers; None = cells are counted.
+        Public box that the grid covers; None labels the axes with indices of cells.
     columns : sequence of str, default=None
         Names of the columns, with units.
     records : bool, default=False
-        Whether it comes from somebody's records without a promise: such a picture stays with the
-        curator, and can be saved as PNG only.
+        Whether it was computed from real records without a privacy guarantee. Such a picture is
+        for the curator only, and can be saved as PNG only.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
-        File to write as well: PNG; without records SVG, PDF, HTML or JSON too.
+        File to write as well: PNG; if ``records`` is False also SVG, PDF, HTML or JSON.
 
     Returns
     -------
@@ -114,15 +114,15 @@ def draw_density_clusters(
 ) -> Picture:
     """Draw the clusters of a density, each with its number where it is densest.
 
-    Of more than two columns, each pair has a map, in the color of the cluster that has the most
-    records there, where the density of the two columns is high enough to be drawn.
+    With more than two columns, each pair of them has a map. A point has the color of the cluster
+    with the most records there, if the density of the two columns is high enough to be drawn.
 
     Parameters
     ----------
     cells : array-like of int, of 1 to 4 dimensions
-        Cluster of each cell, -1 = none, as ``cells_`` of :class:`shoal.cluster.DPDensity`.
+        Cluster of each cell (-1 for none), such as ``cells_`` of :class:`shoal.cluster.DPDensity`.
     density : array-like of the same shape
-        Records a cell.
+        Number of records in each cell.
     bounds, columns, records, title, path
         As for :func:`draw_density`.
 
@@ -134,7 +134,7 @@ def draw_density_clusters(
     Raises
     ------
     ParameterError
-        If cells and density are not grids of one shape, or the file cannot be written.
+        If cells and density are not grids of the same shape, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 

@@ -44,19 +44,19 @@ def draw_map(
     Parameters
     ----------
     features : dict
-        A GeoJSON FeatureCollection of points or polygons with a ``cluster``, as ``outlines`` of
-        :class:`shoal.cluster.DPDensity` returns it; their ``stratum`` chooses the panel.
+        GeoJSON FeatureCollection of points or polygons with a ``cluster``, as returned by
+        ``outlines`` of :class:`shoal.cluster.DPDensity`; their ``stratum`` gives the panel.
     center : tuple (longitude, latitude)
-        Public point in the middle.
+        Public center of the disc, in degrees.
     radius : float
         Public radius of the disc, in kilometers.
     records : bool, default=False
-        Whether it comes from somebody's records without a promise: such a picture stays with the
-        curator, and can be saved as PNG only.
+        Whether it was computed from real records without a privacy guarantee. Such a picture is
+        for the curator only, and can be saved as PNG only.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
-        File to write as well: PNG; without records SVG, PDF, HTML or JSON too.
+        File to write as well: PNG; if ``records`` is False also SVG, PDF, HTML or JSON.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def draw_map(
     Raises
     ------
     ParameterError
-        If the features are no such thing, or the file cannot be written.
+        If the features are not such a collection, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 

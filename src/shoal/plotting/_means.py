@@ -74,33 +74,33 @@ def draw_bars(
     reference: Mapping[str, float] | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw means over repeats as bars, with error bars of 95 %.
+    """Draw means over repeats as bars, with 95% error bars.
 
     Parameters
     ----------
     data : list of dict, dict of columns, or data frame
-        One row a measurement; rows of one group and set are repeats. Rows without a finite value
-        are left out.
+        One row for each measurement; rows with the same group and set are repeats. Rows without a
+        finite value are left out.
     value : str
         Column of numbers.
     group : str, default="mechanism"
-        Column with one bar a value, each in the color of its mechanism and with its marker.
+        Column with one bar for each value, in the color and with the marker of its mechanism.
     sets : str, default=None
-        Column by which bars stand together, such as the data set. None = all in one place.
+        Column by which bars are grouped along the axis, such as the data set. None makes one group.
     shade : str, default=None
-        Column that tells bars of one group apart, such as the version: the first value has full
-        bars, the others lighter ones.
+        Column that distinguishes bars of the same group, such as the version: the first value has
+        solid bars, the others lighter ones.
     low, high : str, default=None
-        Columns with the ends of the error bars; None = 95 % for the mean by Student's t, and none
-        where there is a single repeat.
+        Columns with the ends of the error bars; None takes the 95% confidence interval of the mean
+        by Student's t, and no error bar for a single repeat.
     published : str, default=None
         Column of published values, drawn as white diamonds on the bars.
     title, value_label : str, default=None
-        Words; None = what is known of the column.
+        Texts; None takes the usual description of the column, or its name.
     log_y : bool, default=False
-        Whether values have a logarithmic axis.
+        Whether the axis of values is logarithmic.
     reference : mapping of str to float, default=None
-        Level lines, by what they are.
+        Horizontal reference lines: value by label.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -112,7 +112,7 @@ def draw_bars(
     Raises
     ------
     ParameterError
-        If a column is missing or holds no numbers, or the file cannot be written.
+        If a column is missing or is not numeric, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 
@@ -242,20 +242,20 @@ def draw_heat_map(
     Parameters
     ----------
     data : list of dict, dict of columns, or data frame
-        One row a measurement; those of one cell are averaged. A cell without a finite number stays
-        white.
+        One row for each measurement; those of the same cell are averaged. A cell without a finite
+        number stays white.
     x, y : str
-        Columns whose values are the columns and rows of the map.
+        Columns of `data` whose values become the columns and rows of the map.
     value : str
         Column of numbers.
     panels : str, default=None
-        Column with one panel a value, such as the mechanism. None = one panel.
+        Column with one panel for each value, such as the mechanism. None draws one panel.
     published : str, default=None
-        Column of published values, written small below ours.
+        Column of published values, written small below those of `value`.
     limits : tuple of float, default=None
-        Ends of the colors' scale; None = smallest and largest mean.
+        Ends of the color scale; None takes the smallest and the largest mean.
     title, x_label, y_label, value_label : str, default=None
-        Words; None = what is known of the columns.
+        Texts; None takes the usual description of each column, or its name.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -267,7 +267,7 @@ def draw_heat_map(
     Raises
     ------
     ParameterError
-        If a column is missing or holds no numbers, or the file cannot be written.
+        If a column is missing or is not numeric, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 

@@ -45,7 +45,7 @@ PAGE = """<!doctype html>
 {body}
 {scripts}</body></html>
 """
-#: CSS of a page that holds charts: wide ones scroll, and cells of a grid have sharp edges.
+#: CSS for a page with charts: wide charts scroll, and cells of a grid have sharp edges.
 CHART_STYLE = """
 div.chart, div.image { overflow-x: auto; } div.chart .mark-rect { shape-rendering: crispEdges; }
 """
@@ -81,17 +81,17 @@ document.querySelectorAll("div.chart").forEach((place) => seen.observe(place));
 
 
 class Picture:
-    """A chart as every ``draw_`` function returns it.
+    """A chart, as returned by every ``draw_`` function.
 
-    A notebook shows it as a PNG image. Nothing is ever loaded from the web, and Altair's own
+    A notebook displays it as a PNG image. Nothing is ever loaded from the web, and Altair's own
     settings are neither used nor changed.
 
     Parameters
     ----------
     spec : dict
-        Vega-Lite, with its rows.
+        Vega-Lite specification, including the data.
     records : bool, default=False
-        Whether it shows somebody's records, or what was computed from them without a promise.
+        Whether it shows real records, or values computed from them without a privacy guarantee.
         Such a picture can be saved as PNG only.
 
     Examples
@@ -115,40 +115,40 @@ class Picture:
 
     @property
     def records(self) -> bool:
-        """Whether it shows records, so that only a PNG of it can be had."""
+        """Whether the chart shows records, so that it can be saved as PNG only."""
         return self._records
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The chart in Vega-Lite, with its rows."""
+        """The chart in Vega-Lite, including the data."""
         self._check_released("spec")
         return copy.deepcopy(self._spec)
 
     @property
     def chart(self) -> "alt.ConcatChart":
-        """The chart in Altair, to be changed or combined with others."""
+        """The chart as an Altair object, to be changed or combined with others."""
         self._check_released("chart")
         return alt.ConcatChart.from_dict(self._spec)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the picture in the format that the path ends with, whole or not at all.
+        """Write the picture to a file, completely or not at all; the ending gives the format.
 
         Parameters
         ----------
         path : path
-            ``.png``, ``.svg`` or ``.pdf``; ``.html`` for a page that needs nothing else and tells
-            numbers to a reader who points at them; ``.json`` for the chart in Vega-Lite.
+            A name that ends in ``.png``, ``.svg`` or ``.pdf``; in ``.html`` for a self-contained
+            page that shows values under the pointer; or in ``.json`` for Vega-Lite.
 
         Returns
         -------
         path : Path
-            The file written.
+            The file that was written.
 
         Raises
         ------
         ParameterError
             If the file has another ending or cannot be written, or the picture shows records and
-            the file is no PNG; an older file is then as it was.
+            the file is not a PNG; an existing file is then unchanged.
         MissingPackageError
             If the extra ``plot`` is not installed.
 
@@ -179,7 +179,7 @@ class Picture:
         return file
 
     def to_png(self) -> bytes:
-        """Return a PNG image with two pixels for each unit of the chart."""
+        """Return a PNG image at twice the size of the chart."""
         return bytes(_converter().vegalite_to_png(self._spec, scale=SCALE, allowed_base_urls=[]))
 
     def to_svg(self) -> str:
@@ -198,24 +198,24 @@ class Picture:
         return json.dumps({"$schema": SCHEMA, **self._spec}, ensure_ascii=False)
 
     def to_html(self) -> str:
-        """Return a page that needs nothing else."""
+        """Return a self-contained HTML page."""
         self._check_released(".html")
         title = html.escape(str(self._spec.get("title", {}).get("text", "shoal")))
         body = self.to_fragment("chart")
         return PAGE.format(title=title, style=CHART_STYLE, body=body, scripts=page_scripts())
 
     def to_fragment(self, label: str) -> str:
-        """Return the picture as a piece of a page that ends with :func:`page_scripts`.
+        """Return the picture as HTML for a page that ends with :func:`page_scripts`.
 
         Parameters
         ----------
         label : str
-            What it shows, for readers who do not see it.
+            Description of the chart for screen readers.
 
         Returns
         -------
         fragment : str
-            HTML; an embedded PNG where the picture shows records.
+            HTML; an embedded PNG if the picture shows records.
         """
         words = html.escape(label)
         if self._records:
@@ -271,7 +271,7 @@ def check_path(path: str | os.PathLike[str], *, records: bool = False) -> Path:
 
 
 def page_scripts() -> str:
-    """Return what draws all the charts of a page, to stand once at its end.
+    """Return the scripts that draw all charts of a page; put them once at its end.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def page_scripts() -> str:
 
 @lru_cache(maxsize=1)
 def chart_library() -> str:
-    """Return the JavaScript that draws charts: Vega, Vega-Lite and Vega-Embed, as one script.
+    """Return the JavaScript libraries that draw charts (Vega, Vega-Lite and Vega-Embed) as text.
 
     Examples
     --------

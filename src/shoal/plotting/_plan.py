@@ -23,15 +23,15 @@ MARKERS = ("circle", "square", "triangle-up", "diamond", "cross")
 def draw_plan(
     plan: Any, *, title: str | None = None, path: str | os.PathLike[str] | None = None
 ) -> Picture:
-    """Draw what each epsilon would buy: cost, smallest cluster that is seen, error of a profile.
+    """Draw accuracy against epsilon: cost, smallest cluster that is found, error of a profile.
 
     Parameters
     ----------
     plan : object
-        With ``rows`` (each with ``epsilon``, ``cost_ratio``, ``low``, ``high``,
+        Has ``rows`` (each with ``epsilon``, ``cost_ratio``, ``low``, ``high``,
         ``smallest_cluster``, ``share_error`` and ``median_error``) and ``smallest_without_noise``.
     title : str, default=None
-        Of the whole picture.
+        Title of the whole chart.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -64,15 +64,15 @@ def draw_plan(
 def draw_device_plan(
     plan: Any, *, title: str | None = None, path: str | os.PathLike[str] | None = None
 ) -> Picture:
-    """Draw how many devices local reports need: cost, devices, and what a shuffler makes of it.
+    """Draw how many devices local reports need, and the guarantee of shuffled reports.
 
     Parameters
     ----------
     plan : object
-        With ``rows`` (each with ``epsilon``, ``tried``, ``for_cost``, ``for_smallest`` and
-        ``shuffled_epsilon``) and ``cost``, that is good enough.
+        Has ``rows`` (each with ``epsilon``, ``tried``, ``for_cost``, ``for_smallest`` and
+        ``shuffled_epsilon``) and ``cost``, the cost that is good enough.
     title : str, default=None
-        Of the whole picture.
+        Title of the whole chart.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -105,15 +105,15 @@ def draw_device_plan(
 def draw_shuffled_plan(
     plan: Any, *, title: str | None = None, path: str | os.PathLike[str] | None = None
 ) -> Picture:
-    """Draw what a shuffled batch allows: the local epsilon, and the cost where it is known.
+    """Draw the local epsilon that shuffling allows at each epsilon, and the cost if it is known.
 
     Parameters
     ----------
     plan : object
-        With ``rows``, each with ``epsilon``, ``local_epsilon``, ``cost_ratio``, ``low`` and
+        Has ``rows``, each with ``epsilon``, ``local_epsilon``, ``cost_ratio``, ``low`` and
         ``high``.
     title : str, default=None
-        Of the whole picture.
+        Title of the whole chart.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 

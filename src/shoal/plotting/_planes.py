@@ -40,16 +40,16 @@ Kind = Literal["number", "log", "date"]
 
 
 class PlaneAxis(NamedTuple):
-    """One side of the plane, from public values alone.
+    """An axis of a plane, made from public values alone.
 
     Parameters
     ----------
     title : str
-        What its numbers are, with the unit.
+        Title of the axis, with the unit.
     low, high : float
-        Public limits; of dates, days since 1970.
+        Public limits; for dates, days since 1970.
     kind : {"number", "log", "date"}, default="number"
-        How it is divided.
+        Scale of the axis: linear, logarithmic, or dates.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class PlaneAxis(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Where the axis ends, a little beyond its limits."""
+        """Ends of the axis, a little beyond its limits."""
         if self.kind == "log":
             beyond = (self.high / self.low) ** MARGIN
             return self.low / beyond, self.high * beyond
@@ -73,14 +73,14 @@ class PlaneAxis(NamedTuple):
 
 
 class PlaneRows(NamedTuple):
-    """Rows of a chart of :func:`draw_plane`.
+    """Data of a chart of :func:`draw_plane`.
 
     Parameters
     ----------
     datasets : dict
-        Rows by the names that the chart has for them.
+        Rows of each data set of the chart, by its name in the chart.
     outside : int
-        Points that lie beyond the axes, and are not drawn.
+        Number of points beyond the axes, which are not drawn.
 
     Examples
     --------
@@ -102,26 +102,26 @@ def plane_rows(
     centers: npt.ArrayLike | None = None,
     sizes: npt.ArrayLike | None = None,
 ) -> PlaneRows:
-    """Return the rows of a plane, of which :func:`draw_plane` makes the chart.
+    """Return the data of the chart of :func:`draw_plane`.
 
     Parameters
     ----------
     points : array-like of shape (n, 2)
-        Points; a missing coordinate is NaN, and such a point is not drawn. At most 1,500, evenly
-        taken.
+        Points; those with a missing coordinate (NaN) are not drawn. Of more than 1,500 points, an
+        evenly spaced selection is drawn.
     axes : tuple of PlaneAxis
         Public limits of both columns.
     labels : array-like of shape (n,), default=None
-        Cluster of each point; -1 is none.
+        Cluster of each point; -1 for none.
     centers : array-like of shape (k, 2), default=None
-        Centers; one outside of the axes is drawn at their rim.
+        Centers; one beyond the axes is drawn at their edge.
     sizes : array-like of shape (k,), default=None
-        Records of each cluster.
+        Number of records of each cluster.
 
     Returns
     -------
     rows : PlaneRows
-        By name, and how many points lie outside.
+        Rows by name, and the number of points beyond the axes.
 
     Examples
     --------
@@ -174,26 +174,26 @@ def draw_plane(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw points and centers in a plane whose axes hold public limits.
+    """Draw points and centers in a plane whose axes end at public limits.
 
     Parameters
     ----------
     points, axes, labels, centers, sizes
-        As for :func:`plane_rows`, which makes the rows.
+        As for :func:`plane_rows`, which makes the data.
     shown : {"records", "reports", "clusters", "release"}, default="records"
-        What it is: points without clusters, points in the colors of their clusters, or centers as
-        large as their clusters.
+        What to draw: points without clusters (records or reports), points in the colors of their
+        clusters, or the centers of a release in the sizes of their clusters.
     n_records : int, default=1
-        Public or noisy number of all records, for the circles of a release.
+        Public or noisy number of all records, for the sizes of the circles of a release.
     n_clusters : int, default=None
-        Clusters in the legend; None takes one for each center.
+        Number of clusters in the legend; None takes one for each center.
     records : bool, default=True
-        Whether somebody's records are among the points or their labels: such a picture stays with
-        the curator, and can be saved as PNG only.
+        Whether the points or their labels include real records. Such a picture is for the curator
+        only, and can be saved as PNG only.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
-        File to write as well: PNG; without records SVG, PDF, HTML or JSON too.
+        File to write as well: PNG; if ``records`` is False also SVG, PDF, HTML or JSON.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def draw_plane(
     Raises
     ------
     ParameterError
-        If lengths or columns do not fit each other, or the file cannot be written.
+        If lengths or columns do not match, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 

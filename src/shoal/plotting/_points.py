@@ -71,28 +71,28 @@ def draw_scatter(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw sets of points side by side on the same axes; three columns as three projections.
+    """Draw sets of points side by side on the same axes; three columns become three projections.
 
     Parameters
     ----------
     sets : mapping of str to array-like of shape (n, 2) or (n, 3)
-        Points by name, such as "records", "reports" and "remapped", which have colors of their
-        own; together at most 5,000 points, evenly taken. Axes hold the middle 98 % of each set;
-        the title counts points outside.
+        Sets of points by name; "records", "reports" and "remapped" have their own colors. Of more
+        than 5,000 points in all, an evenly spaced selection is drawn. Axes cover the middle 98% of
+        each set; the title gives the number of points outside.
     labels : mapping of str to array-like of shape (n,), default=None
-        Cluster of each point, for some or all sets; -1 is noise.
+        Cluster of each point, for some or all sets; -1 for noise.
     centers : mapping of str to array-like of shape (k, 2) or (k, 3), default=None
         Centers, for some or all sets.
     columns : sequence of str, default=None
         Names of the columns, with units.
     records : bool, default=True
-        Whether somebody's records are among the points or their labels: such a picture stays with
-        the curator, and can be saved as PNG only. Pass False where all points are reports,
+        Whether the points or their labels include real records. Such a picture is for the curator
+        only, and can be saved as PNG only. Pass False where all points are reports,
         released or made up.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
-        File to write as well: PNG; without records SVG, PDF, HTML or JSON too.
+        File to write as well: PNG; if ``records`` is False also SVG, PDF, HTML or JSON.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def draw_scatter(
     Raises
     ------
     ParameterError
-        If names, lengths or columns do not fit each other, or the file cannot be written.
+        If names, lengths or columns do not match, or the file cannot be written.
     DataError
         If points are not tables of finite numbers.
     MissingPackageError
@@ -267,36 +267,36 @@ def draw_perturbation_area(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw the areas that hold given shares of the reports of one record, a panel a mechanism.
+    """Draw the areas that contain given shares of the reports of one record, for each mechanism.
 
     Parameters
     ----------
     reports : mapping of str to array-like of shape (n, 2) or (n, 3)
-        Many reports of the same record, by name of the mechanism; some thousands for a smooth
-        picture. Three columns give three projections.
+        Many reports of the same record by name of the mechanism, some thousands for a smooth
+        picture. Three columns become three projections.
     record : array-like of shape (2,) or (3,)
-        The record, drawn as a cross. It is shown: take an invented one.
+        The record, drawn as a cross. Use an invented one, since it is shown.
     bounds : tuple (low, high), default=None
-        Public box, drawn as a broken line.
+        Public box, drawn as a dashed line.
     shares : sequence of float, default=(0.5, 0.9, 0.99)
-        Shares of reports, up to four. Areas are where the reports are densest, by counting them
-        in cells and smoothing the counts, so they are estimates.
+        Up to four shares of the reports. An area is where reports are densest; it is an estimate
+        from smoothed counts of reports in cells.
     columns : sequence of str, default=None
         Names of the columns, with units.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
     Returns
     -------
     picture : Picture
-        The chart; each panel's title says how large the area of the middle share is.
+        The chart; the title of each panel gives the size of the area of the middle share.
 
     Raises
     ------
     ParameterError
-        If reports, record or shares do not fit, or the file cannot be written.
+        If reports, record or shares are invalid, or the file cannot be written.
     DataError
         If reports are not tables of finite numbers.
     MissingPackageError

@@ -50,22 +50,22 @@ INTERVALS = (
 
 
 def profile_page(release: Any) -> str:
-    """Return a page of a released profile: sentences, an overview, a chart for each cluster.
+    """Return a web page of a released profile: sentences, an overview, a chart for each cluster.
 
     Parameters
     ----------
     release : Release or ClusterProfile
-        A released profile; the page holds nothing else.
+        A released profile of clusters; the page contains nothing else.
 
     Returns
     -------
     page : str
-        HTML that needs nothing from the web, for wide and narrow screens, light and dark.
+        Self-contained HTML for wide and narrow screens, with light and dark colors.
 
     Raises
     ------
     ParameterError
-        If it is no profile.
+        If the release is not a profile.
 
     Examples
     --------

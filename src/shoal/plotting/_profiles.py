@@ -55,20 +55,20 @@ def draw_profile(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw what distinguishes each cluster.
+    """Draw the fields that distinguish each cluster from the others.
 
     Parameters
     ----------
     release : Release or ClusterProfile
-        A released profile.
+        A released profile of clusters.
     clusters : sequence of int, default=None
-        Which clusters, one a row; None for all.
+        Clusters to draw, one in each row; None for all.
     fields : sequence of str, default=None
-        Which fields, one a column; None for the six in which clusters differ most.
+        Fields to draw, one in each column; None for the six in which clusters differ most.
     title : str, default=None
-        Of the chart.
+        Title of the chart.
     path : path, default=None
-        File to write.
+        File to write as well.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def draw_profile(
     Raises
     ------
     ParameterError
-        If it is no profile, or a cluster or field is not in it.
+        If the release is not a profile, or does not contain a cluster or field.
 
     Examples
     --------

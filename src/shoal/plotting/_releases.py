@@ -54,25 +54,26 @@ def draw_release(
     labels: Sequence[str] | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture | None:
-    """Draw what was released, and the public box around it.
+    """Draw a release of clusters, with the public box around it.
 
     Parameters
     ----------
     release : Release
-        Of a DPKMeans, a DPWaveCluster, a DPDensity, or of clusters of reports.
+        Release of ``DPKMeans``, ``DPWaveCluster``, ``DPDensity``, or of an estimator on reports.
     columns : sequence of str, default=None
-        Names of the columns; None = those of the release, or their numbers.
+        Names of the columns; None takes those of the release, or else their indices.
     labels : sequence of str, default=None
-        What each center is, as it may be published; shown instead of its number where centers lie
-        in the plane (of one or two columns, or of more than 16; others are a table).
+        Names of the centers, which must be public. They replace the indices if centers are drawn in
+        a plane (with one or two columns, or more than 16; others are drawn as a table).
     path : path, default=None
-        File to write as well: PNG; of a release with a promise SVG, PDF, HTML or JSON too.
+        File to write as well: PNG; for a release with a guarantee also SVG, PDF, HTML or JSON.
 
     Returns
     -------
     picture : Picture or None
-        The chart; None where the release has nothing that can be drawn (the significant cells of a
-        sparse grid). A release that promises nothing is drawn as records are, for the curator only.
+        The chart; None if the release contains nothing that can be drawn (the significant cells of
+        a sparse grid). If the release has no guarantee, the picture counts as one of records, for
+        the curator only.
 
     Raises
     ------

@@ -36,15 +36,15 @@ KNEE: dict[str, Any] = {
 def draw_n_clusters(
     choices: Any, *, title: str | None = None, path: str | os.PathLike[str] | None = None
 ) -> Picture:
-    """Draw the curves that numbers of clusters were read from, one panel a method.
+    """Draw the curves from which numbers of clusters were chosen, one panel for each method.
 
     Parameters
     ----------
     choices : sequence, or a single one
-        Each with ``method``, ``n_clusters``, ``candidates`` and ``scores``, as
-        :func:`shoal.reports.select_n_clusters` returns them.
+        Results of :func:`shoal.reports.select_n_clusters`, each with ``method``, ``n_clusters``,
+        ``candidates`` and ``scores``.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -56,7 +56,7 @@ def draw_n_clusters(
     Raises
     ------
     ParameterError
-        If a choice lacks its curve, or the file cannot be written.
+        If a choice has no curve, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 
@@ -121,15 +121,15 @@ def _scores(canvas: Canvas, choice: Any) -> Any:
 def draw_k_distance(
     choice: Any, *, title: str | None = None, path: str | os.PathLike[str] | None = None
 ) -> Picture:
-    """Draw the curve that a radius for DBSCAN was read from, with its knee.
+    """Draw the curve from which a radius for DBSCAN was chosen, with its knee.
 
     Parameters
     ----------
     choice : object
-        With ``eps``, ``neighbor`` and ``distances`` (sorted from small to large), as
-        :func:`shoal.reports.select_dbscan_eps` returns it.
+        Result of :func:`shoal.reports.select_dbscan_eps`, with ``eps``, ``neighbor`` and
+        ``distances`` (sorted from small to large).
     title : str, default=None
-        None = what is shown.
+        Title of the chart; None describes what it shows.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
@@ -141,7 +141,7 @@ def draw_k_distance(
     Raises
     ------
     ParameterError
-        If the choice lacks its curve, or the file cannot be written.
+        If the choice has no curve, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 

@@ -73,17 +73,16 @@ CHANNELS = {
 
 
 class ShapesAxis(NamedTuple):
-    """One column of a density as readers know it.
+    """Axis for one column of a density, in the units of the table.
 
     Parameters
     ----------
     name : str
-        With its unit.
+        Name of the column, with its unit.
     low, high : float
-        Ends of its public bounds, or 0 and 1 where ticks have words.
+        Public bounds of the column, or 0 and 1 if ``words`` are given.
     words : sequence of str, default=()
-        What five ticks, from end to end, stand for, where numbers are not spread evenly; empty for
-        numbers that are.
+        Labels of five ticks from end to end, if values are not spaced evenly; empty if they are.
 
     Examples
     --------
@@ -106,25 +105,25 @@ def draw_shapes(
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Picture:
-    """Draw a density, its clusters and their tree, for pages that exchange rows.
+    """Draw a density, its clusters and their tree, in a chart whose data can be replaced.
 
     Parameters
     ----------
     release : Release
-        Of a DPDensity without strata.
+        Release of a :class:`shoal.cluster.DPDensity` without strata.
     axes : sequence of ShapesAxis, default=None
-        Columns as readers know them; None = those of the release.
+        Axes of the columns, in the units of the table; None takes the columns of the release.
     level : float, default=None
-        Density that the tree was cut at, drawn as a line.
+        Density at which the tree was cut, drawn as a line.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
         File to write as well: PNG, SVG, PDF, HTML or JSON.
 
     Returns
     -------
     picture : Picture
-        The chart; its rows are those of :func:`shapes_rows`.
+        The chart; its data are those of :func:`shapes_rows`.
 
     Raises
     ------
@@ -167,19 +166,19 @@ def shapes_rows(
     level: float | None = None,
     density: bool = True,
 ) -> dict[str, Rows]:
-    """Return the rows of :func:`draw_shapes` by the names of their data sets.
+    """Return the data of the chart of :func:`draw_shapes`, by the names of their data sets.
 
     Parameters
     ----------
     release, axes, level
         As for :func:`draw_shapes`.
     density : bool, default=True
-        Whether the rows of the density are among them: other clusters leave it as it is.
+        Whether to include the rows of the density, which is the same for other clusters.
 
     Returns
     -------
     rows : dict of str to list of dict
-        To be exchanged in a chart of the same columns.
+        Rows of each data set, to replace those in a chart of the same columns.
 
     Raises
     ------

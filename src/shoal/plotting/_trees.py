@@ -59,26 +59,26 @@ def draw_cluster_tree(
 ) -> Picture:
     """Draw the tree of clusters of a density.
 
-    Density grows upward from 0; a branch splits at the density of the pass between its parts. Its
-    width is its noisy number of records, those around it included that are in no cluster. Chosen
-    clusters have their color, number and noisy size.
+    Density increases upward from 0; a branch splits at the density of the pass between its parts.
+    The width of a branch is its noisy number of records, including nearby ones that are in no
+    cluster. Chosen clusters are shown with their color, index and noisy size.
 
     Parameters
     ----------
     tree : ClusterTree or mapping
-        With ``parent``, ``base``, ``top`` and ``size``, as ``cluster_tree_`` of
-        :class:`shoal.cluster.DPDensity` or ``tree`` of its release.
+        Tree with ``parent``, ``base``, ``top`` and ``size``: ``cluster_tree_`` of
+        :class:`shoal.cluster.DPDensity`, or ``tree`` of its release.
     nodes : array-like of int, default=None
-        Node of each cluster, as ``cluster_nodes_``; None = all nodes without children.
+        Node of each cluster, such as ``cluster_nodes_``; None takes all nodes without children.
     sizes : array-like, default=None
-        Records of each cluster, as ``cluster_sizes_``; None = those of its node.
+        Number of records of each cluster, such as ``cluster_sizes_``; None takes that of its node.
     records : bool, default=False
-        Whether it comes from somebody's records without a promise: such a picture stays with the
-        curator, and can be saved as PNG only.
+        Whether it was computed from real records without a privacy guarantee. Such a picture is
+        for the curator only, and can be saved as PNG only.
     title : str, default=None
-        Of the whole chart.
+        Title of the whole chart.
     path : path, default=None
-        File to write as well: PNG; without records SVG, PDF, HTML or JSON too.
+        File to write as well: PNG; if ``records`` is False also SVG, PDF, HTML or JSON.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def draw_cluster_tree(
     Raises
     ------
     ParameterError
-        If it is no tree, the nodes are not in it, or the file cannot be written.
+        If the tree is invalid, the nodes are not in it, or the file cannot be written.
     MissingPackageError
         If the extra ``plot`` is not installed.
 

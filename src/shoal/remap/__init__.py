@@ -1,7 +1,7 @@
-"""Post-processing of reports: back into the public domain, and nearer to the records.
+"""Post-processing of reports: move them back into the public box, and nearer to their records.
 
 Nothing here sees a record, and no import leads to code that could read one: remaps are fitted on
-reports and public values alone, so the guarantee of the reports stays as it is (proofs/remap.md).
+reports and public values alone, so the guarantee of the reports is unchanged (proofs/remap.md).
 """
 
 from shoal.remap.bayes import BayesRemap

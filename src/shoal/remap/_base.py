@@ -13,17 +13,17 @@ __all__ = ["Remap"]
 
 
 class Remap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
-    """A remap: it is fitted on reports, and ``transform`` takes reports.
+    """Base class of remaps: transformers that are fitted on reports and move reports.
 
-    Subclasses say how parameters are checked, what is learned from reports, and where each report
-    goes. ``needs_reports`` is False for those that are made of public values alone: they work
+    Subclasses define how parameters are checked, what is learned from reports, and where each
+    report moves. ``needs_reports`` is False for remaps that use public values alone: they work
     without ``fit``.
     """
 
     needs_reports = False
 
     def fit(self, Z: Any, y: Any = None) -> Self:
-        """Check the parameters and learn from reports, where there is anything to learn.
+        """Check the parameters and learn from reports, if the remap learns anything.
 
         Parameters
         ----------
@@ -43,7 +43,7 @@ class Remap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         return self
 
     def transform(self, Z: Any) -> Floats:
-        """Move each report into the public domain.
+        """Move each report into the public box, or to the public points.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Remap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         points : ndarray of shape (n, d)
-            One for each report.
+            One point for each report.
         """
         fitted = hasattr(self, "n_features_in_")
         if self.needs_reports:

@@ -33,65 +33,74 @@ LOSSES = ("squared", "linear")
 
 
 class BayesRemap(Remap):
-    """Move each report to the mean or the median of what it says about its record.
+    """Move each report to the posterior mean or median of its record.
+
+    The prior, the distribution of the records over candidate points, is estimated from all reports
+    by the iterative Bayesian update. This sees reports only and costs no privacy.
 
     Parameters
     ----------
     mechanism : Mechanism
-        What made the reports, with noise that does not depend on the record: the Laplace family.
+        The mechanism that made the reports. Its noise must not depend on the record: the Laplace
+        family.
     bounds : tuple (low, high), default=None
-        Public box of the records; None takes the mechanism's.
+        Public box of the records; None takes that of the mechanism.
     cells : int or sequence of int, default=None
-        Up to three columns: number of candidates of a column, centers of equal cells of the box.
-        None makes cells a quarter of the noise's standard deviation wide, within limits.
+        For up to three columns: number of candidates in each column, the centers of equal cells of
+        the box. None makes cells a quarter of the noise's standard deviation wide, within limits.
     candidates : int, default=256
-        Four columns and more: largest number of candidates, chosen among the reports.
+        For four columns and more: largest number of candidates, which are chosen among the reports.
     prior : array-like, default=None
-        Public weights of the candidates, one for each cell; up to three columns. None estimates
+        Public weights of the candidates, one for each cell; for up to three columns. None estimates
         them from the reports.
     loss : {"squared", "linear"}, default="squared"
-        Mean or geometric median of the posterior. The median is slower.
+        ``"squared"`` takes the mean of the posterior, ``"linear"`` its geometric median, which is
+        slower.
     radius : float, default=None
-        Candidates farther from the report are left out; None keeps all.
+        Candidates farther than this from the report are ignored; None keeps all.
     max_iter : int, default=30
-        Largest number of iterations of the iterative Bayesian update; on 10^6 reports, where it
-        would go on for 50 to 140, more lowered the error by less than 1%.
+        Largest number of iterations of the iterative Bayesian update. On 10^6 reports, where the
+        update needed 50 to 140 to converge, more than 30 lowered the error by less than 1%.
     tol : float, default=1.0
-        It stops when the log-likelihood of all reports rises by less, in nats.
+        The update stops when an iteration raises the log-likelihood of all reports by less than
+        this, in nats.
 
     Attributes
     ----------
     guarantee_ : Guarantee
-        That of the mechanism.
+        Guarantee of the mechanism.
     prior_ : ndarray
-        Weights of the candidates, sum 1. Four columns and more: of one Gaussian for all records,
-        then of a wide one around each of ``candidates_``, then of a narrow one around each.
+        Weights of the candidates, which sum to 1. For four columns and more: of one Gaussian for
+        all records, then of a wide one around each of ``candidates_``, then of a narrow one around
+        each.
     grid_ : tuple of ndarray
-        Candidates of each column; up to three columns.
+        Candidates in each column; for up to three columns.
     candidates_ : ndarray of shape (m, d)
-        Candidates; four columns and more.
+        Candidates; for four columns and more.
     log_likelihood_ : ndarray
-        Of the reports, up to a constant, in the course of the update; not with a given prior.
+        Log-likelihood of the reports in the course of the update, up to a constant; only if the
+        prior is estimated.
     n_iter_ : int
-        Its length.
+        Length of ``log_likelihood_``.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
     See Also
     --------
-    shoal.mechanisms.KdLaplace : Mechanism and remap in one.
-    shoal.remap.iterative_bayesian_update : The estimate of the prior.
+    shoal.mechanisms.KdLaplace : Mechanism and remap in one transformer.
+    shoal.remap.iterative_bayesian_update : The algorithm that estimates the prior.
 
     Notes
     -----
-    Up to three columns all work is convolutions on a grid that reaches beyond the box: reports are
-    counted once, and looked up once by linear interpolation between cell centers. Reports beyond
-    that grid (four standard deviations of the noise, or the box's longest side if that is less) are
-    drawn toward the middle of the box onto its border, so that their direction stays.
+    For up to three columns, all computations are convolutions on a grid that extends beyond the
+    box: reports are counted once, and moved once by linear interpolation between cell centers. The
+    grid extends by four standard deviations of the noise, or by the longest side of the box if that
+    is less. Reports beyond it are first moved straight toward the middle of the box onto its
+    border, which keeps their direction.
 
-    Four columns and more: the prior is a mixture of Gaussians around a few hundred candidates and
-    the noise is taken as Gaussian of the same variance, see ``shoal/remap/_sparse.py``; reports
-    are moved in chunks, so memory does not grow with their number times the candidates.
+    For four columns and more, the prior is a mixture of Gaussians around a few hundred candidates,
+    and the noise is approximated by a Gaussian of the same variance, see
+    ``shoal/remap/_sparse.py``; reports are moved in chunks to limit memory.
 
     Examples
     --------
@@ -133,7 +142,7 @@ class BayesRemap(Remap):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """That of the mechanism, once fitted as it was then; if either is seeded, none."""
+        """Guarantee of the mechanism, after ``fit`` as it was then; void if either was seeded."""
         guarantee: Guarantee = self.mechanism.guarantee_
         fitted: Guarantee | None = getattr(self, "_fitted_guarantee", None)
         if fitted is None:

@@ -28,12 +28,12 @@ def squared_distances(first: Floats, second: Floats) -> Floats:
     Parameters
     ----------
     first, second : ndarray of float64, shapes (n, d) and (m, d)
-        Points; near zero is better, as large common parts cancel badly.
+        Points. Subtract a large common offset first, as it causes cancellation.
 
     Returns
     -------
     squares : ndarray of float64, shape (n, m)
-        At least zero.
+        Squared distances, never negative.
 
     Examples
     --------
@@ -54,7 +54,7 @@ CHUNK_ROWS = 1 << 14  # reports looked up at a time, so that every pass stays in
 
 @dataclass(frozen=True, eq=False)
 class RegularGrid:
-    """Cells of a public box, and as many more of the same size around it.
+    """Regular grid of cells over a public box, with a margin of equal cells around it.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ class RegularGrid:
 
     @property
     def width(self) -> Floats:
-        """Widths of a cell."""
+        """Width of a cell in each column."""
         width: Floats = self.box.high / self.cells - self.box.low / self.cells
         return width
 
     @property
     def outer(self) -> Ints:
-        """Numbers of cells with those around the box."""
+        """Number of cells in each column, with the margin."""
         outer: Ints = self.cells + 2 * self.margin
         return outer
 
@@ -97,7 +97,7 @@ class RegularGrid:
         return tuple(low + (np.arange(cells) + 0.5) * width for low, width, cells in sides)
 
     def outer_centers(self) -> tuple[Floats, ...]:
-        """Cell centers of each column, those around the box included."""
+        """Cell centers of each column, with the margin."""
         sides = zip(self.box.low, self.width, self.cells, self.margin, strict=True)
         return tuple(
             low + (np.arange(-margin, cells + margin) + 0.5) * width
@@ -105,7 +105,7 @@ class RegularGrid:
         )
 
     def count(self, reports: Floats) -> Floats:
-        """Count reports in the cells of the outer grid; those beyond are drawn in first."""
+        """Count reports in the cells of the outer grid; those beyond are moved to its border."""
         counts = np.zeros(int(np.prod(self.outer)), dtype=np.int64)
         for start in range(0, len(reports), CHUNK_ROWS):
             positions = self._positions(reports[start : start + CHUNK_ROWS])
@@ -117,19 +117,19 @@ class RegularGrid:
         return counts.reshape(self.outer).astype(np.float64)
 
     def look_up(self, field: Floats, reports: Floats) -> Floats:
-        """Interpolate a field of the outer grid's centers linearly at reports.
+        """Interpolate a field, given at the centers of the outer grid, linearly at reports.
 
         Parameters
         ----------
         field : ndarray of float64, shape (..., d)
             A point for each cell of the outer grid.
         reports : ndarray of float64, shape (n, d)
-            Reports; those beyond the outer grid are drawn in first.
+            Reports; those beyond the outer grid are first moved to its border.
 
         Returns
         -------
         points : ndarray of float64, shape (n, d)
-            A field that maps every center to itself maps every report to itself.
+            Interpolated points; a field that maps every center to itself leaves reports unchanged.
         """
         columns = reports.shape[1]
         table = np.ascontiguousarray(np.moveaxis(field, -1, 0).reshape(columns, -1))
@@ -175,7 +175,7 @@ Sides = Sequence[int] | npt.NDArray[np.int64]
 
 
 class CellChannel(Protocol):
-    """From distributions of records on cells to distributions of counted reports, and back.
+    """Protocol of linear maps from distributions of records on cells to those of counted reports.
 
     :class:`Convolution` is one.
 
@@ -189,27 +189,27 @@ class CellChannel(Protocol):
     """
 
     def forward(self, prior: Floats) -> Floats:
-        """Return the distribution of counted reports, from that of records."""
+        """Return the distribution of counted reports for a distribution of records."""
 
     def backward(self, weights: Floats) -> Floats:
-        """Apply the adjoint."""
+        """Apply the adjoint (transposed) map."""
 
 
 class Convolution:
-    """From cells of the box to cells of the outer grid around it, and back.
+    """Convolution with a kernel, from cells of the box to cells of the outer grid around it.
 
-    The transforms are long enough that nothing wraps around: results are those of the matrix
-    K[z, x] = kernel[z - x], up to rounding of about 1e-16 of the largest.
+    The Fourier transforms are long enough to avoid wrap-around: results are those of the matrix
+    K[z, x] = kernel[z - x], up to rounding errors of about 1e-16 of the largest.
 
     Parameters
     ----------
     kernel : ndarray of float64
-        Odd number of values in each column; the middle one is that of z = x. Offsets that it does
-        not hold count as zero.
+        Odd number of values in each column; the middle one is that of z = x. It is zero at all
+        other offsets.
     cells : sequence of int
-        Numbers of cells of the box, in the middle of the outer grid.
+        Number of cells of the box in each column, in the middle of the outer grid.
     outer : sequence of int
-        Numbers of cells of the outer grid; ``outer - cells`` is even.
+        Number of cells of the outer grid in each column; ``outer - cells`` is even.
 
     Examples
     --------
@@ -239,13 +239,13 @@ class Convolution:
         self._mirrored = np.conj(self._spectrum)
 
     def forward(self, prior: Floats) -> Floats:
-        """Sum over x of K[z, x] prior[x], for every z of the outer grid."""
+        """Return the sum over x of K[z, x] prior[x], for every z of the outer grid."""
         padded = np.zeros(self._size)
         padded[self._inner] = prior
         return self._apply(padded, self._spectrum)[self._outer]
 
     def backward(self, weights: Floats) -> Floats:
-        """Sum over z of K[z, x] weights[z], for every x of the box."""
+        """Return the sum over z of K[z, x] weights[z], for every x of the box."""
         padded = np.zeros(self._size)
         padded[self._outer] = weights
         return self._apply(padded, self._mirrored)[self._inner]
@@ -262,16 +262,16 @@ PRECISION = 1e-3  # of `scale`: when every median moves less, all have arrived
 
 
 class Cloud(NamedTuple):
-    """Points that all rows share, up to a shift of each row's own.
+    """Weighted points for each of n rows: the same points in all rows, up to a shift of each row.
 
     Attributes
     ----------
     weights : ndarray of float64, shape (n, m)
-        A set of weights in each row.
+        Weights of the points in each row.
     points : ndarray of float64, shape (m, d)
-        The points.
+        Points.
     shifts : ndarray of float64, shape (n, d), or None
-        Added to the points in each row.
+        Shift that is added to the points in each row.
 
     Examples
     --------
@@ -288,22 +288,22 @@ class Cloud(NamedTuple):
 
 
 def geometric_medians(clouds: Sequence[Cloud], start: Floats, *, scale: float) -> Floats:
-    """Minimize the weighted sum of Euclidean distances to all clouds' points, row by row.
+    """Minimize the weighted sum of Euclidean distances to the points of all clouds, for each row.
 
     Parameters
     ----------
     clouds : sequence of Cloud
         Points and weights.
     start : ndarray of float64, shape (n, d)
-        Where to begin, such as the weighted means.
+        Initial values, such as the weighted means.
     scale : float
-        A length that matters, such as the width of a cell; distances are smoothed at a thousandth
-        of it, so that a median may lie on a point.
+        Length that matters, such as the width of a cell; distances are smoothed at a thousandth of
+        it, so that a median may lie on a point.
 
     Returns
     -------
     medians : ndarray of float64, shape (n, d)
-        One for each row.
+        One median for each row.
 
     Examples
     --------

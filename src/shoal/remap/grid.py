@@ -18,7 +18,7 @@ __all__ = ["Clip", "GridRemap"]
 class Clip(Remap):
     """Clip reports to the public box.
 
-    It has no guarantee of its own and needs none: that of the reports stays as it is.
+    This is post-processing: the guarantee of the reports is unchanged.
 
     Parameters
     ----------
@@ -32,8 +32,9 @@ class Clip(Remap):
 
     See Also
     --------
-    GridRemap : To the points of a public grid.
-    BayesRemap : To where the record is expected; much nearer where noise is large.
+    GridRemap : Move reports to the points of a public grid.
+    BayesRemap : Move reports to the expected position of the record, which is much nearer to it if
+        the noise is large.
 
     Examples
     --------
@@ -64,10 +65,11 @@ class GridRemap(Remap):
     Parameters
     ----------
     bounds : tuple (low, high), default=None
-        Public box that the grid divides; two numbers or one value per column in each.
+        Public box that the grid divides; two numbers, or one value per column in each.
     cells : int or sequence of int, default=64
-        Number of cells of a column, or one number per column. The grid's points are the centers of
-        the cells: the first lies half a cell above ``low``, the last half a cell below ``high``.
+        Number of cells in each column; one number, or one per column. The points of the grid are
+        the centers of the cells: the first lies half a cell above ``low``, the last half a cell
+        below ``high``.
     points : array-like of shape (m, d), default=None
         Irregular public points instead of a box, such as the stations of a town.
 
@@ -78,12 +80,12 @@ class GridRemap(Remap):
 
     See Also
     --------
-    BayesRemap : To where the record is expected, given all reports.
+    BayesRemap : Move reports to the expected position of the record, given all reports.
 
     Notes
     -----
-    The grid is public and the remap looks at reports only, so the guarantee of the reports stays
-    as it is (proofs/remap.md). A report half-way between two points goes to the upper one.
+    The grid is public and the remap sees reports only, so the guarantee of the reports is
+    unchanged (proofs/remap.md). A report half-way between two points moves to the upper one.
 
     Examples
     --------

@@ -49,27 +49,27 @@ def iterative_bayesian_update(
     Parameters
     ----------
     counts : array-like of shape (e_1, ..., e_d)
-        Number of reports in each cell of a grid that reaches beyond the box of the records.
+        Number of reports in each cell of a grid that extends beyond the box of the records.
     kernel : array-like or CellChannel
-        Probability, up to a factor, of a report z cells from the record. Odd number of values in
-        each column, the middle one for z = x; offsets that it does not hold count as zero. Where
-        noise is not the same at every record: a channel, with ``forward`` and ``backward``.
+        Probability, up to a factor, of a report for each offset in cells from the record. Odd
+        number of values in each column, the middle one for offset 0; it is zero at all other
+        offsets. If the noise depends on the record: a channel, with ``forward`` and ``backward``.
     cells : sequence of int, default=None
         Number of cells of the box in each column, in the middle of the counts; None for all. With
-        a channel: those that it takes.
+        a channel: the shape of its input.
     start : array-like of shape ``cells``, default=None
-        Distribution that the updates begin at; what is zero stays zero. None takes the even one.
+        Initial distribution; entries that are zero stay zero. None takes the uniform distribution.
     max_iter : int, default=50
         Largest number of updates.
     tol : float, default=1.0
         Stop when an update raises the log-likelihood of all reports together by less than this,
-        in nats. A gain below one nat is no evidence; to go on fits the noise.
+        in nats. A gain below one nat is no evidence; further updates fit the noise.
 
     Returns
     -------
     update : Update
-        ``prior`` of shape ``cells``, sum 1; ``log_likelihood`` before each update, up to a
-        constant.
+        ``prior`` of shape ``cells``, which sums to 1; ``log_likelihood`` before each update, up to
+        a constant.
 
     Examples
     --------

@@ -1,29 +1,31 @@
-"""Clusters from reports: what an analyst can do who never sees a record.
+"""Clusters from reports, for an analyst who never sees a record.
 
-Everything here is post-processing: it takes reports and public values, and promises what the
-reports promise.
-
-Where to find what:
-
-* ``noise_aware_kmeans`` chooses by the mechanism how clusters are found; each way answers with
-  ``_found_clusters``. Record and noise: ``_additive_clusters``. Columns whose law is more than
-  that (SquareWave, Hybrid, Duchi, sampled columns): ``_channel_clusters``. Colors of cells:
-  ``_partition_clusters`` in up to three columns, ``_drawn_clusters`` in more or of categories.
-* Record and noise: ``_report_noise`` (what noise), ``_grid_density`` on ``_report_grid`` and
-  ``_mixture`` (distributions of the records), ``_record_distributions`` and ``_starts`` (centers,
-  and the choice between them), ``_additive_evidence`` (held-out reports).
-* Laws of columns: ``_report_distributions`` and ``_column_tables`` (probabilities),
-  ``_record_channel`` (records at atoms), ``_held_out_density`` (weights of the atoms).
-* Colors of cells: ``_partition_likelihood`` (tally and channel), ``_atoms`` and ``_drawn_atoms``
-  (places of records), ``_partition_density`` and ``_cross_fit`` (their weights), ``two_rounds``.
-* With atoms of either kind: ``_atom_clusters`` (shares, radii, labels). For all: ``blind``.
-* Devices that lie: ``_unexplained`` (left out), ``_trimming`` (centers of the rest), ``lies``.
-* Shapes: ``noise_aware_density`` with ``_shape_density``, ``_partition_shapes``, ``_false_peaks``.
-* Releases: ``released_clusters``; their labels: ``shoal.labels``.
-* Other clusterers: ``clustering``, ``selection``.
-* By name, for the command line and a collector: ``analyses``. Reports that repeat:
-  ``counted_reports``.
+A report is a record after local randomization (:mod:`shoal.mechanisms`). Everything here is
+post-processing: it takes reports and public values only, so the result has the guarantee of the
+reports. :class:`NoiseAwareKMeans` finds centers, :class:`NoiseAwareDensity` finds clusters of any
+shape, :class:`TwoRoundCampaign` plans a collection in two rounds, and :func:`load_release` opens
+clusters that were released. :func:`cluster_reports` runs scikit-learn's clusterers on reports.
 """
+
+# Where to find what:
+#
+# * noise_aware_kmeans chooses by the mechanism how clusters are found; each way returns
+#   _found_clusters. Record plus noise: _additive_clusters. Columns with another distribution
+#   (SquareWave, Hybrid, Duchi, sampled columns): _channel_clusters. Colors of cells:
+#   _partition_clusters in up to three columns, _drawn_clusters in more or of categories.
+# * Record plus noise: _report_noise (which noise), _grid_density on _report_grid and _mixture
+#   (distributions of the records), _record_distributions and _starts (centers, and the choice
+#   between them), _additive_evidence (held-out reports).
+# * Distributions of columns: _report_distributions and _column_tables (probabilities),
+#   _record_channel (records at atoms), _held_out_density (weights of the atoms).
+# * Colors of cells: _partition_likelihood (tally and channel), _atoms and _drawn_atoms (positions
+#   of records), _partition_density and _cross_fit (their weights), two_rounds.
+# * With atoms of either kind: _atom_clusters (shares, radii, labels). For all: blind.
+# * Devices that lie: _unexplained (left out), _trimming (centers of the rest), lies.
+# * Shapes: noise_aware_density with _shape_density, _partition_shapes, _false_peaks.
+# * Releases: released_clusters; their labels: shoal.labels.
+# * Other clusterers: clustering, selection.
+# * By name, for the command line and a collector: analyses. Repeated reports: counted_reports.
 
 import importlib
 from typing import TYPE_CHECKING, Any

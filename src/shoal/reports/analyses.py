@@ -50,13 +50,13 @@ class AnalysisParameter:
     name : str
         Its name.
     summary : str
-        What it does.
+        What the parameter does.
     rule : str
-        Which values it takes.
+        Which values are allowed, in words.
     check : callable
         Takes the name and a value, and returns the value or raises ParameterError.
     default : object, default=None
-        What is taken where it is not given.
+        Value that is used if none is given.
 
     Examples
     --------
@@ -74,23 +74,23 @@ class AnalysisParameter:
 
 @dataclass(frozen=True)
 class AnalysisMethod:
-    """One way to find clusters behind reports.
+    """A method to find clusters from reports.
 
     Parameters
     ----------
     name : str
-        What it is asked for by.
+        Name of the method.
     summary : str
-        One sentence.
+        Description in one sentence.
     mechanisms : str
-        Whose reports it takes, in words.
+        Mechanisms whose reports the method can use, in words.
     parameters : mapping of AnalysisParameter
-        By their names.
+        Parameters by name.
     refuse : callable
-        Takes a mechanism and checked parameters, and raises ParameterError if it cannot take such
-        reports.
+        Takes a mechanism and checked parameters, and raises ParameterError if the method cannot
+        use such reports.
     estimator : str
-        ``"module:Class"`` of this package, loaded when it runs.
+        ``"module:Class"`` of this package, imported when the method runs.
 
     Examples
     --------
@@ -111,26 +111,26 @@ class AnalysisMethod:
 def check_analysis(
     method: str, parameters: Mapping[str, Any] = NOTHING, *, mechanism: Any
 ) -> dict[str, Any]:
-    """Check what is asked for, before any report is read.
+    """Check the method and parameters of an analysis, before any report is read.
 
     Parameters
     ----------
     method : str
-        A name of :data:`ANALYSES`.
+        Name of a method, a key of :data:`ANALYSES`.
     parameters : mapping, default={}
-        By their names; None, or none, takes the default.
+        Values by name; a parameter that is None or not given takes its default.
     mechanism : Mechanism
-        What made the reports.
+        The mechanism that made the reports.
 
     Returns
     -------
     parameters : dict
-        All of them, the defaults written out, so that a later version repeats the same analysis.
+        All parameters, including the defaults, so that a later version repeats the same analysis.
 
     Raises
     ------
     ParameterError
-        In one line: the parameter, its rule, the value.
+        If a parameter is invalid; the message names it, its rule and the value.
 
     Examples
     --------
@@ -173,31 +173,34 @@ def analyze_reports(
     mechanism: Any,
     random_state: int = 0,
 ) -> Release:
-    """Find the clusters behind reports; post-processing, so nothing is spent.
+    """Find clusters from reports by a named method.
+
+    This is post-processing of the reports: no privacy budget is spent.
 
     Parameters
     ----------
     reports : array-like of shape (n, c), or CountedReports
-        As the mechanism made them.
+        Reports, unchanged.
     method : str, default="noise-aware"
-        A name of :data:`ANALYSES`.
+        Name of a method, a key of :data:`ANALYSES`.
     parameters : mapping, default={}
-        Of the method.
+        Parameters of the method.
     mechanism : Mechanism
-        What made the reports.
+        The mechanism that made the reports.
     random_state : int, default=0
-        Nothing private depends on it, and the same reports give the same clusters.
+        Seed of the computation; privacy does not depend on it, and the same reports give the same
+        clusters.
 
     Returns
     -------
     release : Release
-        All that labels on a device need: clusters, bounds, names or schema of the columns, and the
-        promise of a report.
+        All that is needed to label records on a device: clusters, bounds, names or schema of the
+        columns, and the guarantee of a report.
 
     Raises
     ------
     ParameterError
-        If parameters or reports break their rules.
+        If a parameter is invalid, or the mechanism cannot have made these reports.
 
     Examples
     --------
@@ -312,7 +315,7 @@ CONTAMINATION = AnalysisParameter(
     _numbers.probability,
 )
 
-#: The analyses of a collector by name, each with its parameters.
+#: Analysis methods of a collector by name, each with its parameters.
 ANALYSES: Mapping[str, AnalysisMethod] = MappingProxyType(
     {
         one.name: one

@@ -35,10 +35,10 @@ RESTARTS = 3
 
 
 def spread_over_box(n_clusters: int, bounds: Any, *, columns: int | None = None) -> Floats:
-    """Return centers that are known without looking at anything: points spread over the box.
+    """Return centers that need no data: points spread evenly over the box.
 
-    The k-means centers of evenly spread points, always the same ones. What is not better than these
-    has learned nothing.
+    They are the k-means centers of evenly spread points, always the same ones. They are a baseline:
+    centers that are no better than these have learned nothing from the reports.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def spread_over_box(n_clusters: int, bounds: Any, *, columns: int | None = None)
     Returns
     -------
     centers : ndarray of shape (n_clusters, columns)
-        Within the box, of least Euclidean cost for evenly spread records.
+        Centers in the box, with the least k-means cost for evenly spread records.
 
     See Also
     --------
-    NoiseAwareKMeans : Says by ``better_than_blind_`` whether reports tell its result from these.
+    NoiseAwareKMeans : Its ``better_than_blind_`` tells whether its centers are better than these.
 
     Examples
     --------

@@ -30,18 +30,18 @@ MAX_PAIRED = 20_000  # reports for methods whose memory grows with their square
 
 @dataclass(frozen=True, eq=False)
 class ReportClusters:
-    """Clusters of reports and how they were computed.
+    """Clusters of reports, and how they were computed.
 
     Parameters
     ----------
     labels : ndarray of int64, shape (n,)
         Cluster of each report, -1 for noise.
     n_clusters : int
-        Number of clusters, noise not counted.
+        Number of clusters, not counting noise.
     method : str
-        The clusterer.
+        Name of the clustering method.
     parameters : mapping
-        The parameters it ran with, those chosen from the reports included.
+        Parameters of the method, including those that were chosen from the reports.
 
     Examples
     --------
@@ -71,33 +71,37 @@ def cluster_reports(
     standardize: bool = True,
     random_state: RandomState = None,
 ) -> ReportClusters:
-    """Cluster reports, or remapped reports, in one call; of reports, every choice is free.
+    """Cluster reports with one of scikit-learn's clusterers.
+
+    Reports may be remapped first (:mod:`shoal.remap`). Everything chosen from reports, such as the
+    number of clusters, costs no privacy.
 
     Parameters
     ----------
     reports : array-like of shape (n, d)
         Reports, remapped or not.
     method : {"kmeans", "agglomerative", "optics", "dbscan", "affinity"}, default="kmeans"
-        The clusterer: agglomerative is Ward's, affinity is affinity propagation.
+        Clustering method: agglomerative uses Ward linkage, affinity is affinity propagation.
     n_clusters : int, default=None
-        For kmeans and agglomerative; None lets :func:`select_n_clusters` choose from 2 to 9.
+        Number of clusters, for kmeans and agglomerative. With None, :func:`select_n_clusters`
+        chooses from 2 to 9.
     select : {"elbow", "silhouette", "gap"}, default="elbow"
-        How it chooses.
+        Method of :func:`select_n_clusters`.
     min_samples : int, default=None
-        For optics and dbscan; None takes 2 d.
+        Number of neighbors of a core point, for optics and dbscan; None takes 2 d for d columns.
     eps : float, default=None
-        Radius of dbscan; None lets :func:`select_dbscan_eps` choose.
+        Radius, for dbscan; with None, :func:`select_dbscan_eps` chooses it.
     preference : float, default=None
-        For affinity; None takes the median similarity.
+        Preference of points to be exemplars, for affinity; None takes the median similarity.
     standardize : bool, default=True
-        Whether columns are brought to variance 1 first.
+        Whether columns are scaled to variance 1 first.
     random_state : None, int or RandomState, default=None
-        For kmeans, affinity and the choice of a number.
+        For kmeans, affinity and the choice of the number of clusters.
 
     Returns
     -------
     clusters : ReportClusters
-        Labels, their number, and the parameters used.
+        Labels, number of clusters, and the parameters used.
 
     Examples
     --------

@@ -21,16 +21,16 @@ __all__ = ["CountedReports", "counted_rows"]
 
 @dataclass(frozen=True, eq=False)
 class CountedReports:
-    """Different reports of partitions and colors, and how often each came.
+    """Distinct reports of ``PartitionResponse``, and how often each occurs.
 
-    Estimators find the same clusters as behind the reports one by one.
+    Estimators find the same clusters from it as from the list of all reports.
 
     Parameters
     ----------
     reports : ndarray of float64, shape (m, 2)
         Pairs of a partition and a color, all different.
     counts : ndarray of int64, shape (m,)
-        How often each came, at least once.
+        Number of occurrences of each pair, at least 1.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class CountedReports:
 
     @property
     def n_reports(self) -> int:
-        """Number of reports, those that are equal counted each."""
+        """Number of reports, the sum of the counts."""
         return int(self.counts.sum())
 
     @classmethod
@@ -65,19 +65,19 @@ class CountedReports:
         blocks : iterable of ndarray of float64, shape (n, 2)
             Pairs of a partition and a color.
         mechanism : PartitionResponse
-            What made them.
+            The mechanism that made the reports.
 
         Returns
         -------
         counted : CountedReports
-            In the order of partitions and colors.
+            Counted reports, sorted by partition and color.
 
         Raises
         ------
         ParameterError
-            If the mechanism reports something else, or cannot have made these.
+            If the mechanism is of another kind, or cannot have made these reports.
         DataError
-            If there is no report.
+            If there are no reports.
         """
         if not isinstance(mechanism, PartitionChannel):
             raise ParameterError(

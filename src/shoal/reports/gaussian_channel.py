@@ -19,9 +19,10 @@ UNKNOWN = "the reports were made elsewhere, and what they promise was not declar
 
 @dataclass(frozen=True)
 class GaussianChannel:
-    """Describe Gaussian noise of known size, so that clusters can be found behind it.
+    """Description of reports with Gaussian noise of known size, to find clusters from them.
 
-    This describes reports and makes none: it has no ``transform``.
+    Use it as ``mechanism`` for reports that were made elsewhere. It makes no reports: it has no
+    ``transform``.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class GaussianChannel:
     bounds : tuple (low, high)
         Public box of the records.
     guarantee : Guarantee, default=None
-        What the reports promise, where it is known.
+        Guarantee of the reports, if it is known.
 
     Examples
     --------
@@ -51,23 +52,23 @@ class GaussianChannel:
 
     @property
     def guarantee_(self) -> Guarantee:
-        """What the reports promise, as declared."""
+        """Guarantee of the reports, as declared."""
         return Guarantee.none(UNKNOWN) if self.guarantee is None else self.guarantee
 
     def log_density(self, z: Any, x: Any) -> Floats:
-        """Log-density of reports given one record.
+        """Return the log-density of reports given the record.
 
         Parameters
         ----------
         z : array-like of shape (n, d)
             Reports.
         x : array-like of shape (d,) or (n, d)
-            The record, or one for each report.
+            One record for all reports, or one record for each of them.
 
         Returns
         -------
         log_density : ndarray of shape (n,)
-            Natural logarithm.
+            Natural logarithms.
         """
         gaps = np.atleast_2d(np.asarray(z, dtype=np.float64)) - np.asarray(x, dtype=np.float64)
         squares = np.einsum("ij,ij->i", gaps, gaps) / self.sigma**2
@@ -77,12 +78,12 @@ class GaussianChannel:
         return densities
 
     def variance(self, X: Any = None) -> float | Floats:
-        """Variance of one column of a report.
+        """Return the variance of one column of a report.
 
         Parameters
         ----------
         X : array-like of shape (n, d), default=None
-            Records, for one value an entry.
+            Records; with them, one variance is returned for each entry.
 
         Returns
         -------

@@ -23,24 +23,25 @@ INTERVALS = 4096  # of a column's reports
 
 
 def liars_weight(mechanism: Any, columns: int) -> float:
-    """Return as how many honest devices one that lies weighs in an estimate.
+    """Return the number of honest devices that weigh as much in an estimate as one that lies.
 
-    A report is that of the record with some probability lam, and else one that does not depend on
-    it. A lie weighs 1/lam: of colors, and of columns, whose lams multiply. For corners (Duchi) it
-    is what binary randomized response has; for the Laplace family, about what was measured.
+    A report depends on the record with some probability lam, and otherwise does not. A lie then
+    weighs 1/lam, for the colors of ``PartitionResponse`` and for columns, whose lams multiply. For
+    ``Duchi`` it is the weight in binary randomized response; for the Laplace family, about what was
+    measured.
 
     Parameters
     ----------
     mechanism : Mechanism or GaussianChannel
-        What makes the reports.
+        The mechanism that makes the reports.
     columns : int
         Number of columns of a record.
 
     Returns
     -------
     weight : float
-        At least 1. A share f of the devices can make up a cluster with a share of about f times
-        this, and no analysis can tell it from a true one.
+        At least 1. A share f of the devices can fake a cluster with a share of about f times this
+        weight, which no analysis can tell from a true one.
 
     Examples
     --------

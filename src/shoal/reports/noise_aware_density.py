@@ -45,62 +45,63 @@ SEEDS = 2**31 - 1
 
 
 class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
-    """Clusters of any shape, from reports whose noise is known.
+    """Find clusters of any shape from reports whose noise is known.
 
     The density of the records on a grid over the public box is estimated by the iterative Bayesian
-    update of the mechanism's channel, as smooth as each half of the reports explains the other
-    best. A peak of it is a cluster of its own if it is more prominent than chance: than the peaks
-    that appear where reports of a density without it are drawn through the channel and estimated
-    again.
+    update, which inverts the noise of the mechanism. Its smoothness is chosen so that each half of
+    the reports best explains the other. A peak of the density is a cluster if it is more prominent
+    than chance. To know what chance does, reports are simulated from a density without the peak,
+    and the density is estimated again from these.
 
     Parameters
     ----------
     mechanism : Mechanism or GaussianChannel
-        What made the reports: Laplace of any kind that does not truncate, Piecewise with all
-        columns, SquareWave, PartitionResponse, or a description of Gaussian noise.
+        The mechanism that made the reports: any kind of Laplace without truncation, Piecewise with
+        all columns, SquareWave, PartitionResponse, or a description of Gaussian noise.
     bounds : tuple (low, high), default=None
         Public box of the records; None takes that of the mechanism.
     alpha : float, default=0.05
-        Probability of any false cluster: of more than one where records have a single peak. It is
-        kept by simulation, where the density has no sharp edge (Notes).
+        Probability of a false cluster, that is, of more than one cluster if the records have a
+        single peak. It is calibrated by simulation, and holds if the density has no sharp edges
+        (Notes).
     n_clusters : int, default=None
-        Number of clusters where it is known: the most prominent peaks, whether or not they are
-        more than chance. None finds those that are.
+        Number of clusters, if it is known: takes the most prominent peaks, even if they are no
+        more than chance. None takes all peaks that are more than chance.
     min_cluster_size : float, default=None
-        Records below which a part is no cluster of its own. None takes any size.
+        Smallest number of records that a part needs to be a separate cluster. None allows any size.
     contamination : float, default=None
-        Share of the devices that may lie, such as 0.01. Reports in such numbers as no records
-        explain are then left out, and no cluster is smaller than what so many liars can make up.
+        Share of the devices that may lie, such as 0.01. Reports that are too many for any records
+        to explain are then left out, and no cluster is smaller than what so many liars can fake.
         None trusts every device.
     random_state : None, int or RandomState, default=None
-        For halves of the reports and for simulations; nothing private depends on it.
+        Seed of the halves of the reports and of simulations; privacy does not depend on it.
 
     Attributes
     ----------
     n_clusters_ : int
         Number of clusters.
     cluster_sizes_ : ndarray of shape (n_clusters,)
-        Estimated number of records of each, the largest first.
+        Estimated number of records of each cluster, the largest first.
     cells_ : ndarray of int32 over the grid
         Cluster of each cell, -1 for none.
     density_ : ndarray over the grid
-        Estimated number of records of each cell.
+        Estimated number of records in each cell.
     cluster_tree_ : ClusterTree
-        Clusters within clusters, as :class:`shoal.density.ClusterTree` describes them; the clusters
+        Hierarchy of clusters within clusters, see :class:`shoal.density.ClusterTree`; the clusters
         are its nodes ``cluster_nodes_``.
     cluster_nodes_ : ndarray of shape (n_clusters,)
-        Node of each cluster.
+        Node of each cluster in the tree.
     threshold_ : float
-        Standard deviations that a peak had to stand above the pass to a higher one.
+        Number of standard deviations by which a peak had to rise above the pass to a higher peak.
     labels_ : ndarray of shape (n,)
-        Cluster of the cell of each report, clipped to the box; -1 for none. Of partition responses,
-        the cluster that the record is in with the highest probability. -1 too for those left out.
+        Cluster of the cell of each report, clipped to the box, or -1 for none. For
+        PartitionResponse, the most probable cluster of the record. -1 also for reports left out.
     left_out_ : int
-        Number of reports that were left out, since no records explain so many of them.
+        Number of reports that were left out because no records can explain so many of them.
     guarantee_ : Guarantee
-        That of the mechanism.
+        Guarantee of the mechanism.
     release_ : Release
-        Cells and clusters, for :func:`label_on_device`.
+        Cells and clusters, for :func:`label_on_device`; has the guarantee of the reports.
     bounds_ : Box
         Public box of the records.
     n_features_in_ : int
@@ -110,18 +111,18 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
 
     See Also
     --------
-    NoiseAwareKMeans : Round clusters, in any number of columns.
-    shoal.cluster.DPDensity : The same clusters where a curator holds the records.
-    label_on_device : Labels of true records from the published cells.
+    NoiseAwareKMeans : K-means clusters, in any number of columns.
+    shoal.cluster.DPDensity : The same kind of clusters, if a curator holds the records.
+    label_on_device : Label true records by the published cells.
 
     Notes
     -----
-    For 1 to 3 columns: in more, the cells of a grid hold too few reports. Reports of ``Duchi`` and
-    ``Hybrid`` lie on few values, which show means and no shapes.
+    It works for 1 to 3 columns: with more, the cells of a grid hold too few reports. ``Duchi`` and
+    ``Hybrid`` are not supported: they report few different values, which show means but no shapes.
 
-    Where a density ends abruptly, its estimate swings, and the swings can pass for peaks: records
-    spread evenly over a third of the box, or all at one point, came out as more than one cluster in
-    about one fit of seven, at alpha 0.05.
+    Where a density ends abruptly, its estimate oscillates, and the oscillations can pass for peaks:
+    records spread evenly over a third of the box, or all at one point, gave more than one cluster
+    in about one fit of seven, at alpha 0.05.
 
     Examples
     --------
@@ -159,13 +160,13 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
 
     @leaves_last_fit
     def fit(self, Z: Any, y: Any = None) -> Self:
-        """Find the clusters behind the reports.
+        """Find the clusters of the records behind the reports.
 
         Parameters
         ----------
         Z : array-like of shape (n, d)
-            Reports as the mechanism made them: not clipped, not remapped, not standardized. Of
-            PartitionResponse also :class:`CountedReports`.
+            Reports as the mechanism made them: not clipped, not remapped, not standardized. From
+            PartitionResponse, :class:`CountedReports` are accepted too.
         y : None
             Ignored.
 
@@ -220,12 +221,12 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Reports, anywhere; or true records, on the device that holds them.
+            Reports; or, only on the device that holds them, true records.
 
         Returns
         -------
         labels : ndarray of shape (n,)
-            Cluster, or -1 for none. Labels of true records are private and stay on the device.
+            Cluster, or -1 for none. Labels of true records are private: keep them on the device.
         """
         check_is_fitted(self)
         return self._labels(validate_records(X, estimator=self, reset=False))
@@ -237,22 +238,22 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
         min_cluster_size: float | None = None,
         alpha: float | None = None,
     ) -> "NoiseAwareDensity":
-        """Find other clusters in the density that was estimated already.
+        """Find clusters with other parameters in the density that is already estimated.
 
-        It is free in privacy, not in alpha: of several tries, the one that is liked best may show a
-        false cluster more often than ``alpha`` says. ``labels_`` are those of ``fit``.
+        This costs no privacy, but alpha no longer holds: the best of several tries may show a false
+        cluster more often than ``alpha``. ``labels_`` are those of ``fit``.
 
         Parameters
         ----------
         n_clusters, min_cluster_size : default=None
-            As for the estimator, whose own are not kept.
+            As for the estimator; None does not take over the estimator's values.
         alpha : float, default=None
-            None leaves it as it is.
+            As for the estimator; None keeps the estimator's value.
 
         Returns
         -------
         model : NoiseAwareDensity
-            Another fitted estimator, with the same guarantee.
+            A new fitted estimator, with the same guarantee.
         """
         check_is_fitted(self)
         other = copy.copy(self)

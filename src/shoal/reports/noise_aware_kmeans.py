@@ -46,116 +46,119 @@ __all__ = ["NoiseAwareKMeans"]
 
 
 class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
-    """K-means on reports that accounts for their noise.
+    """Find k-means centers of the records behind reports whose noise is known.
 
-    In up to three columns the distribution of the records is deconvolved on a grid over the public
-    box (iterative Bayesian update, stopped by cross-validation on reports). In more columns, or
-    where the noise is finer than a grid, the distribution is made of draws of the record behind
-    each report, with a mixture of Gaussians fitted through the noise as the prior; as the noise
-    vanishes these become the reports. The centers are those with the least k-means cost under that
-    distribution. Reports that are more than the record and noise (SquareWave, Hybrid, Duchi,
-    sampled columns) are deconvolved by their exact law, in many columns on drawn places (Notes).
-    So are the colors of :class:`shoal.mechanisms.PartitionResponse`, on cells that are finer where
-    the records are.
+    The distribution of the records is estimated from the reports, and the centers are those with
+    the least k-means cost under it. In up to three columns it is deconvolved on a grid over the
+    public box (by the iterative Bayesian update, stopped by cross-validation on reports). In more
+    columns, or if the noise is finer than a grid, it consists of draws of the record behind each
+    report, with a mixture of Gaussians fitted through the noise as the prior; as the noise
+    vanishes, the draws become the reports. Reports that are not just record plus noise
+    (SquareWave, Hybrid, Duchi, sampled columns) are deconvolved by their exact distribution, in
+    many columns at random points (Notes). So are the colors of
+    :class:`shoal.mechanisms.PartitionResponse`, on cells that are finer where the records are.
 
-    Each half of the reports judges the centers found from the other half, in this way and by plain
-    k-means on clipped reports: by the cost on the records behind it, paired report by report. The
-    plain centers are returned unless the others cost less, by more than a standard error and 0.2%
-    of the cost. They are also returned where a grid shows that the noise is not what it is said to
-    be: where a half, as it is, explains the reports of the other better than its distribution seen
-    through the noise does. A mixture of Gaussians that begins at the clusters gives shares,
-    covariances and radii.
+    Plain k-means on clipped reports gives other centers. To choose, each half of the reports
+    judges the centers found from the other half by both methods: by the cost on the records behind
+    it, paired report by report. The plain centers are returned unless the others cost less by more
+    than a standard error and 0.2% of the cost. They are also returned if a grid shows that the
+    noise is not as declared: if a half, as it is, explains the reports of the other half better
+    than its deconvolved distribution with the noise does. A mixture of Gaussians that starts from
+    the clusters gives shares, covariances and radii.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters; it may exceed the number of reports.
     mechanism : Mechanism or GaussianChannel
-        What made the reports: Laplace of any kind that does not truncate, Piecewise, SquareWave,
-        Hybrid, Duchi, PartitionResponse, or a description of Gaussian noise.
+        The mechanism that made the reports: any kind of Laplace without truncation, Piecewise,
+        SquareWave, Hybrid, Duchi, PartitionResponse, or a description of Gaussian noise.
     bounds : tuple (low, high), default=None
         Public box of the records; None takes that of the mechanism.
     n_init : int, default=20
-        Restarts of k-means.
+        Number of restarts of k-means.
     max_iter : int, default=None
-        Updates of the mixture; None takes at most 10 in up to three columns, else at most 100.
+        Largest number of updates of the mixture; None takes 10 in up to three columns, else 100.
     confidence : float, default=0.95
-        Level of ``center_radius_``.
+        Confidence level of ``center_radius_``.
     contamination : float, default=None
-        Share of the devices that may lie, such as 0.01: the centers are then to be hard to move
-        for them. 0 leaves out reports in such numbers as no records explain, and nothing else.
-        More also does without one cluster that so many liars can make up, if the others are found
-        far better without it (Notes). None trusts every device.
+        Share of the devices that may lie, such as 0.01, to make it hard for them to move the
+        centers. With 0, only reports that are too many for any records to explain are left out.
+        With more, one cluster that so many liars can fake may be dropped too, if the others are
+        found far better without it (Notes). None trusts every device.
     random_state : None, int or RandomState, default=None
-        For the halves, restarts and draws; nothing private depends on it.
+        Seed of the halves, restarts and draws; privacy does not depend on it.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Centers of the records: those of least k-means cost under their estimated distribution.
+        Centers of the records: those with the least k-means cost under the estimated distribution.
     weights_ : ndarray of shape (n_clusters,)
-        Shares of the records, by the mixture, or by the distribution where none is fitted.
+        Shares of the records, from the mixture, or from the distribution if no mixture is fitted.
     covariances_ : ndarray of shape (n_clusters, d, d)
-        Covariances of the records, without the noise, likewise.
+        Covariances of the records without the noise, from the same source.
     center_radius_ : ndarray of shape (n_clusters,)
         Radius of a ball around each center that holds the mean of its component with probability
-        ``confidence``: that of a ball around the component's estimated mean, from the observed
-        information of the mixture, and the distance to that mean. It speaks of clusters that the
-        reports can tell apart; at most the diameter of the box, where they say nothing.
+        ``confidence``. It is the radius of a ball around the component's estimated mean, from the
+        observed information of the mixture, plus the distance to that mean. It is valid for
+        clusters that the reports can tell apart. It is at most the diameter of the box, its value
+        where the reports say nothing.
     labels_ : ndarray of shape (n,)
-        Nearest center of each report; of reports that are more than the record and noise, the
-        cluster that their record is in with the highest probability. -1 for those left out.
+        Nearest center of each report; for reports that are not just record plus noise, the most
+        probable cluster of the record. -1 for reports left out.
     left_out_ : int
-        Number of reports that were left out, since no records explain so many of them.
+        Number of reports that were left out because no records can explain so many of them.
     better_than_blind_ : bool
-        Whether held-out reports tell the result from points spread over the box (Notes).
+        Whether held-out reports show that the centers are better than points spread evenly over
+        the box, which need no data (Notes).
     guarantee_ : Guarantee
-        That of the mechanism.
+        Guarantee of the mechanism.
     release_ : Release
-        Centers, weights, covariances and radii, for :func:`label_on_device`; and whether they are
-        better than blind.
+        Centers, weights, covariances and radii, for :func:`label_on_device`; and
+        ``better_than_blind_``.
     start_ : {"grid", "mixture", "reports", "channel", "partitions", "blind"}
-        Where the centers came from, and the mixture began: the distribution on a grid, the
-        distribution by draws with a mixture as the prior, or plain k-means on clipped reports; the
-        distribution by the exact law of the reports, or points spread over the box where no
-        estimate explains held-out reports better.
+        Source of the centers, from which the mixture started. ``"grid"``: distribution on a grid.
+        ``"mixture"``: draws with a mixture as the prior. ``"reports"``: plain k-means on clipped
+        reports. ``"channel"``, ``"partitions"``: exact distribution of the reports. ``"blind"``:
+        points spread over the box, if no estimate explains held-out reports better.
     log_likelihood_ : ndarray
-        Penalised log-likelihood of the reports before each update of the mixture; empty where none
-        is fitted.
+        Penalized log-likelihood of the reports before each update of the mixture; empty if no
+        mixture is fitted.
     n_iter_ : int
         Number of updates of the mixture.
     n_features_in_ : int
         Number of columns of a record.
     feature_names_in_ : ndarray of str
-        Their names, where the table has them; of PartitionResponse, where its records had them.
+        Their names, if the table has them; for PartitionResponse, if its records had them.
 
     See Also
     --------
-    cluster_reports : Any of scikit-learn's clusterers, on reports as they are.
-    label_on_device : Labels of true records from the published centers.
-    spread_over_box : What is known without reports.
-    liars_weight : What one lie weighs.
+    cluster_reports : Run one of scikit-learn's clusterers on reports as they are.
+    label_on_device : Label true records by the published centers.
+    spread_over_box : Centers that need no reports.
+    liars_weight : Weight of one lie in an estimate.
 
     Notes
     -----
-    ``better_than_blind_`` is True where both hold: reports of one half are more probable under
-    what was estimated from the other half than under records spread evenly over the box, 20 times
-    in a mean of likelihood ratios; and by both halves together, the centers found from the other
-    half cost less than points spread over the box. Where records are spread evenly, the first
-    happens with probability at most 5%, whatever the mechanism and the number of reports: by
-    Markov's inequality, as far as the law of the reports is computed exactly. Where it is False,
-    the centers may be noise.
+    ``better_than_blind_`` is True if two conditions hold. Reports of one half are 20 times as
+    probable, in a mean of likelihood ratios, under the distribution estimated from the other half
+    as under records spread evenly over the box. And summed over both halves, the centers found from
+    the other half cost less than points spread over the box. If records are spread evenly, the
+    first holds with probability at most 5%, for any mechanism and number of reports: by Markov's
+    inequality, as far as the distribution of the reports is computed exactly. If it is False, the
+    centers may be noise.
 
-    Reports of sampled columns say how each column is distributed, and how columns go together only
-    as far as some reports hold more than one: the rest is taken for independent. Reports of
-    ``Duchi`` say means and means of products alone, whatever their number. In more than three
-    columns the exact laws are evaluated at 512 to 2,048 places, drawn column by column, which find
-    groups but resolve no small ones.
+    Reports of sampled columns show how each column is distributed, but dependence between columns
+    only as far as single reports contain more than one; otherwise columns are taken as independent.
+    Reports of ``Duchi`` show only means and means of products, however many there are. In more
+    than three columns the exact distributions are evaluated at 512 to 2,048 points, drawn column by
+    column, which find groups but do not resolve small ones.
 
     With ``contamination``, honest reports are left out with probability at most 1e-9. A device that
-    lies weighs as several honest ones (:func:`liars_weight`): of k + 1 clusters, one with a share
-    below ``contamination`` times that may be left out, a true one too. Nothing tells records that
-    are made up from true ones, and more liars than assumed move centers as before.
+    lies weighs as much as several honest ones (:func:`liars_weight`). Of k + 1 clusters, one with a
+    share below ``contamination`` times that weight may be dropped, even a true one. Nothing
+    distinguishes made-up records from true ones, and more liars than assumed move centers as
+    without ``contamination``.
 
     Examples
     --------
@@ -197,13 +200,14 @@ class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
 
     @leaves_last_fit
     def fit(self, Z: Any, y: Any = None) -> Self:
-        """Find the centers behind the reports.
+        """Find the centers of the records behind the reports.
 
         Parameters
         ----------
         Z : array-like of shape (n, d)
-            Reports as the mechanism made them: not clipped, not remapped, not standardized. Of
-            PartitionResponse two columns, whatever the records have, or :class:`CountedReports`.
+            Reports as the mechanism made them: not clipped, not remapped, not standardized. From
+            PartitionResponse, two columns for any number of columns of the records, or
+            :class:`CountedReports`.
         y : None
             Ignored.
 
@@ -266,13 +270,14 @@ class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Reports, anywhere; or true records, on the device that holds them. Of PartitionResponse
-            records alone: ``labels_`` are those of its reports.
+            Reports; or, only on the device that holds them, true records. With PartitionResponse
+            only records; labels of its reports are in ``labels_``.
 
         Returns
         -------
         labels : ndarray of shape (n,)
-            Index of the nearest center. Labels of true records are private and stay on the device.
+            Index of the nearest center. Labels of true records are private: keep them on the
+            device.
         """
         check_is_fitted(self)
         rows = validate_records(X, estimator=self, reset=False)

@@ -27,23 +27,23 @@ PROFILE = "ClusterProfile"  # its release says what clusters are like, not where
 
 
 def load_release(source: "Release | str | os.PathLike[str]") -> "ReleasedClusters":
-    """Open a release of clusters; nothing else is needed to use them.
+    """Open a release of clusters; neither records nor the estimator are needed to use them.
 
     Parameters
     ----------
     source : Release, or path of a file
-        Of ``DPKMeans``, ``DPDensity``, ``DPWaveCluster``, ``NoiseAwareKMeans`` or
-        ``NoiseAwareDensity``; a file that ``Release.save`` or ``shoal cluster`` wrote.
+        A release of ``DPKMeans``, ``DPDensity``, ``DPWaveCluster``, ``NoiseAwareKMeans`` or
+        ``NoiseAwareDensity``, or a file that ``Release.save`` or ``shoal cluster`` wrote.
 
     Returns
     -------
     clusters : ReleasedClusters
-        With ``predict``, ``transform``, ``to_frame`` and ``plot``.
+        Clusters with the methods ``predict``, ``transform``, ``to_frame`` and ``plot``.
 
     Raises
     ------
     ReleaseError
-        If the file is no release, or holds no clusters.
+        If the file is not a release, or contains no clusters.
 
     Examples
     --------
@@ -60,17 +60,17 @@ def load_release(source: "Release | str | os.PathLike[str]") -> "ReleasedCluster
 
 
 class ReleasedClusters:
-    """Clusters that were released, and how to use them.
+    """Clusters of a release, with methods to label records, describe and draw them.
 
     Parameters
     ----------
     release : Release
-        The release.
+        A release of clusters.
 
     Attributes
     ----------
     release : Release
-        The same.
+        The release.
 
     Examples
     --------
@@ -93,18 +93,18 @@ class ReleasedClusters:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the release promises."""
+        """Privacy guarantee of the release."""
         return self.release.guarantee
 
     @property
     def schema(self) -> Schema | None:
-        """The public description of the table; None where it had bounds instead."""
+        """Public description of the table; None if it had bounds instead."""
         plain = self.release.values.get("schema")
         return None if plain is None else Schema.from_dict(plain)
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters, those that may be noise alone included."""
+        """Number of clusters, including those that may be pure noise."""
         values = self.release.values
         for name in ("centers", "sizes"):
             if name in values:
@@ -112,37 +112,39 @@ class ReleasedClusters:
         return int(np.max(values["clusters"], initial=-1)) + 1
 
     def predict(self, X: Any) -> Labels:
-        """Find the cluster of each record: private, as the records are.
+        """Find the cluster of each record; labels are as private as the records.
 
         Parameters
         ----------
         X : data frame, dict of columns, or array-like of shape (n, d)
-            Records, as the schema describes them, or numbers in the order of the release.
+            Records as the schema describes them; without a schema, numbers in the order of the
+            columns of the release.
 
         Returns
         -------
         labels : ndarray of shape (n,)
-            What the estimator's ``predict`` gives, bit for bit; -1 for records in no cluster.
+            Exactly those of the estimator's ``predict``; -1 for records in no cluster.
         """
         return np.atleast_1d(label_on_device(self.release, X)).astype(np.int32, copy=False)
 
     def predict_encoded(self, X: Floats) -> Labels:
-        """Find the cluster of records that tables have encoded by the schema already.
+        """Find the cluster of records that have already been encoded by the schema.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
-            Columns of ``schema.space``; without a schema, those of the release.
+            Encoded records, in the columns of ``schema.space``; without a schema, those of the
+            release.
 
         Returns
         -------
         labels : ndarray of shape (n,)
-            As :meth:`predict`.
+            As for :meth:`predict`.
         """
         return label_encoded(self.release, X)
 
     def transform(self, X: Any) -> Floats:
-        """Measure the distance of each record to each center: private, as the records are.
+        """Return the distance of each record to each center; as private as the records.
 
         Parameters
         ----------
@@ -152,26 +154,26 @@ class ReleasedClusters:
         Returns
         -------
         distances : ndarray of shape (n, n_clusters)
-            In the metric of the release: that of the schema, units of the bounds (1 is a column's
-            width), or the unit of the records.
+            Distances in the metric of the release: in the encoded space of the schema, in widths
+            of the bounds (1 is the width of a column), or in the unit of the records.
 
         Raises
         ------
         ParameterError
-            If the release holds cells, which have no distance.
+            If the release has cells instead of centers.
         """
         return np.atleast_2d(center_distances(self.release, X))
 
     def to_frame(self) -> Any:
-        """Return one row a cluster, in the units of the table.
+        """Return a table of the clusters, one row each, in the units of the original table.
 
         Returns
         -------
         frame : pandas.DataFrame
-            Of centers: numbers, most common levels and their shares, shares of missing values,
-            noisy sizes, and whether a center is certain or may be noise alone; numbers on a
-            logarithmic scale are means of logarithms, below the mean. Of cells: where each cluster
-            lies.
+            For centers: numbers, most common levels and their shares, shares of missing values,
+            noisy sizes, and whether a center is certain or may be pure noise. Numbers on a
+            logarithmic scale are means of logarithms, which lie below the mean. For cells: the
+            location of each cluster.
         """
         pandas = require("pandas", extra="frame")
         table = cluster_table(self.release)
@@ -183,7 +185,7 @@ class ReleasedClusters:
         return frame
 
     def to_geojson(self) -> dict[str, Any]:
-        """Return where clusters of places are, in degrees.
+        """Return the locations of clusters of places as GeoJSON, in degrees.
 
         Returns
         -------
@@ -193,7 +195,7 @@ class ReleasedClusters:
         Raises
         ------
         ParameterError
-            If the release has no schema with a place, or other numbers beside it.
+            If the schema of the release has no ``Place``, or other numbers beside it.
         """
         return release_geojson(self.release.values)
 
@@ -203,17 +205,17 @@ class ReleasedClusters:
         Parameters
         ----------
         path : path-like, default=None
-            File to write as well: PNG; of a release with a promise SVG, PDF, HTML or JSON too.
+            File to write as well: PNG; for a release with a guarantee also SVG, PDF, HTML or JSON.
 
         Returns
         -------
         picture : Picture
-            The chart, which a notebook shows.
+            The chart, which a notebook displays.
 
         Raises
         ------
         ParameterError
-            If the release has nothing that can be drawn.
+            If the release contains nothing that can be drawn.
         """
         picture = draw_release(self.release, path=path)
         if picture is None:

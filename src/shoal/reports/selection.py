@@ -44,18 +44,18 @@ REFERENCES = 10  # uniform tables that the gap statistic compares with
 
 @dataclass(frozen=True, eq=False)
 class ClusterCount:
-    """A number of clusters and the curve that it was read from.
+    """Chosen number of clusters, and the curve behind the choice.
 
     Parameters
     ----------
     n_clusters : int
-        The choice.
+        Chosen number of clusters.
     method : str
-        How it was made.
+        Method of the choice.
     candidates : ndarray of int64, shape (m,)
-        Numbers that were tried; for the elbow also the next below and above.
+        Numbers that were tried; for the elbow also the next one below and above.
     scores : ndarray of float64, shape (m,)
-        Distortion (mean squared distance), silhouette or gap of each.
+        Distortion (mean squared distance), silhouette or gap statistic of each candidate.
 
     Examples
     --------
@@ -81,26 +81,27 @@ def select_n_clusters(
     standardize: bool = False,
     random_state: RandomState = None,
 ) -> ClusterCount:
-    """Choose the number of clusters of k-means; of reports, this is free.
+    """Choose the number of clusters for k-means from reports, which costs no privacy.
 
     Parameters
     ----------
     reports : array-like of shape (n, d)
         Reports, remapped or not.
     method : {"elbow", "silhouette", "gap"}, default="elbow"
-        Knee of the distortion, largest silhouette, or the gap statistic (Tibshirani et al. 2001):
-        the first number whose gap is within one standard error of the next one's.
+        ``"elbow"``: knee of the curve of distortions. ``"silhouette"``: largest silhouette.
+        ``"gap"``: gap statistic (Tibshirani et al. 2001), the first number whose gap is within one
+        standard error of that of the next number.
     candidates : iterable of int, default=range(2, 10)
-        Numbers to choose from; those not below the number of distinct reports are left out.
+        Numbers to choose from; only those below the number of distinct reports are used.
     standardize : bool, default=False
-        Whether columns are brought to variance 1 first.
+        Whether columns are scaled to variance 1 first.
     random_state : None, int or RandomState, default=None
-        For k-means and the references.
+        For k-means and the reference samples of the gap statistic.
 
     Returns
     -------
     choice : ClusterCount
-        ``n_clusters`` is 1 where there are too few reports for any candidate.
+        ``n_clusters`` is 1 if there are too few reports for any candidate.
 
     Examples
     --------
@@ -182,16 +183,16 @@ def _gap(
 
 @dataclass(frozen=True, eq=False)
 class DBSCANEps:
-    """A radius and the curve that it was read from.
+    """Chosen radius of DBSCAN, and the curve behind the choice.
 
     Parameters
     ----------
     eps : float
-        The radius, in the unit of the (standardized) columns.
+        Chosen radius, in the unit of the (standardized) columns.
     neighbor : int
-        Which neighbor the distances are to.
+        Distances are those to this nearest neighbor: 1 is the nearest.
     distances : ndarray of float64, shape (n,)
-        The curve, sorted from small to large.
+        Distance of each report to its neighbor, sorted from small to large.
 
     Examples
     --------
@@ -211,23 +212,23 @@ class DBSCANEps:
 def select_dbscan_eps(
     reports: Any, *, neighbor: int | None = None, standardize: bool = False
 ) -> DBSCANEps:
-    """Choose the radius of DBSCAN; of reports, this is free.
+    """Choose the radius of DBSCAN from reports, which costs no privacy.
 
     Parameters
     ----------
     reports : array-like of shape (n, d)
         Reports, remapped or not.
     neighbor : int, default=None
-        Which neighbor to measure to; None takes 2 d - 1 (Sander et al. 1998). At most n - 1 is
-        used.
+        Which nearest neighbor to measure the distance to; None takes 2 d - 1 for d columns (Sander
+        et al. 1998). At most n - 1 is used.
     standardize : bool, default=False
-        Whether columns are brought to variance 1 first.
+        Whether columns are scaled to variance 1 first.
 
     Returns
     -------
     choice : DBSCANEps
-        ``eps`` is the distance at the knee: few reports are farther from their neighbors. It is
-        above 0 wherever two reports differ, and 1 where none do.
+        ``eps`` is the distance at the knee of the curve: few reports are farther from their
+        neighbors. It is above 0 if any two reports differ, and 1 if all are equal.
 
     Examples
     --------

@@ -49,18 +49,18 @@ FIELDS = {"kind", "n_clusters", "first_share", "seed", "mechanism", "second"}
 
 
 class CampaignPlan(NamedTuple):
-    """How many devices report in which round, and whether two rounds are better than one.
+    """Number of devices in each round, and whether two rounds are better than one.
 
     Parameters
     ----------
     n_devices : int
-        All devices.
+        Number of all devices.
     first_devices, second_devices : int
-        In round one and in round two.
+        Number of devices in round one and in round two.
     two_rounds_help : bool
-        Whether this was better than asking all devices at once, in measurements on other data.
+        Whether two rounds were better than asking all devices at once, as measured on other data.
     advice : str
-        The same in words.
+        The advice in words.
 
     Examples
     --------
@@ -78,40 +78,42 @@ class CampaignPlan(NamedTuple):
 
 
 class TwoRoundCampaign:
-    """Ask some devices first, and the others where the records are.
+    """Collect reports in two rounds, the second with finer cells where the records are.
 
-    In round one devices report by partitions that follow from public parameters: in more than three
-    columns, or of categories, each looks at one of them. The reports give a first estimate, and the
-    partitions of round two are the cells of the nearest of some points drawn from it. The reports
-    of both rounds are clustered together.
+    Each device reports once, in one of the rounds, by :class:`shoal.mechanisms.PartitionResponse`.
+    In round one the partitions follow from public parameters; with more than three columns, or
+    with categories, each partition divides a single one of them. These reports give a first
+    estimate of the records. Round two uses partitions by the nearest of some points drawn from
+    that estimate. The reports of both rounds are clustered together.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters to be found.
+        Number of clusters to be found.
     mechanism : PartitionResponse
-        Its epsilon, and its schema or bounds with one number a column; of its partitions, those
-        that were given are asked in round one.
+        Gives epsilon, and the schema or the bounds (with one value per column). If it was made
+        with ``partitions``, round one uses these.
     first_share : float, default=None
-        Share of the devices in round one; None takes 0.4, and 0.3 of many columns.
+        Share of the devices in round one. None takes 0.4 in up to three columns without
+        categories, else 0.3.
     seed : int, default=0
-        Of the public random numbers of round two.
+        Seed of the public random numbers of round two.
 
     Attributes
     ----------
     first : Partitions
-        What devices are asked in round one.
+        Partitions of round one.
     second_ : Partitions or None
-        What they are asked in round two, once :meth:`second` made it.
+        Partitions of round two, after :meth:`second` has made them.
 
     See Also
     --------
-    NoiseAwareKMeans : Clusters of the reports of one round.
+    NoiseAwareKMeans : Find clusters from the reports of one round.
 
     Notes
     -----
-    Local privacy holds for each device as in one round. Shuffled, the rounds are two batches, each
-    smaller than one would be (:meth:`shuffled`).
+    Each device has the same local guarantee as in one round. If reports are shuffled, the rounds
+    are two batches, each smaller than a single one would be (:meth:`shuffled`).
 
     Examples
     --------
@@ -163,33 +165,33 @@ class TwoRoundCampaign:
 
     @property
     def guarantee_(self) -> Guarantee:
-        """Promise of a device's report, whichever round it is in."""
+        """Guarantee of a device's report, the same in both rounds."""
         guarantee: Guarantee = self.mechanism.guarantee_
         return guarantee
 
     @property
     def first_mechanism(self) -> Any:
-        """What makes the reports of round one."""
+        """Mechanism that makes the reports of round one."""
         return self._mechanism(self.first, 0)
 
     @property
     def second_mechanism(self) -> Any:
-        """What makes the reports of round two, and decodes those of both."""
+        """Mechanism that makes the reports of round two, and decodes those of both rounds."""
         second = self._published()
         return self._mechanism(self.first + second, self.first.n_partitions)
 
     def plan(self, n_devices: int) -> CampaignPlan:
-        """Divide devices among the rounds.
+        """Divide devices between the rounds.
 
         Parameters
         ----------
         n_devices : int
-            How many there are; public.
+            Number of devices, which is public.
 
         Returns
         -------
         plan : CampaignPlan
-            Numbers of devices, and whether two rounds are better than one.
+            Number of devices in each round, and whether two rounds are better than one.
 
         Examples
         --------
@@ -217,14 +219,14 @@ class TwoRoundCampaign:
         return CampaignPlan(n, first, n - first, helps, advice)
 
     def draw_rounds(self, n_devices: int, *, random_state: RandomState = None) -> Ints:
-        """Draw the round of each device, without looking at anything.
+        """Draw the round of each device, independently of its record.
 
         Parameters
         ----------
         n_devices : int
-            How many; a device draws for itself with 1.
+            Number of devices; a device that draws for itself passes 1.
         random_state : None, int or RandomState, default=None
-            None takes secure random numbers.
+            None draws from the operating system's entropy.
 
         Returns
         -------
@@ -237,20 +239,20 @@ class TwoRoundCampaign:
         return rounds
 
     def shuffled(self, n_devices: int, delta: float) -> Guarantee:
-        """Return what shuffled reports promise to a device that does not know its round yet.
+        """Return the guarantee of shuffled reports, for a device that does not know its round yet.
 
         Parameters
         ----------
         n_devices : int
-            Honest devices; those of a round are one batch. Assign rounds by enrollment, so that
-            the batches have the sizes of :meth:`plan`.
+            Number of honest devices; those of a round are one batch. Assign rounds at enrollment,
+            so that the batches have the sizes of :meth:`plan`.
         delta : float
-            In [1e-100, 1).
+            Delta of the guarantee, in [1e-100, 1).
 
         Returns
         -------
         guarantee : Guarantee
-            That of the smaller batch, which is the weaker.
+            Guarantee of the smaller batch, the weaker of the two.
         """
         plan = self.plan(n_devices)
         batch = min(plan.first_devices, plan.second_devices)
@@ -262,18 +264,18 @@ class TwoRoundCampaign:
         Parameters
         ----------
         first_reports : array-like of shape (n, 2)
-            Partitions and colors.
+            Partition and color of each report.
 
         Returns
         -------
         partitions : Partitions
-            Public, and kept as ``second_``; devices use them through ``second_mechanism``, in which
-            their indices follow those of round one.
+            Public partitions, also stored as ``second_``. Devices use them through
+            ``second_mechanism``, where their indices follow those of round one.
 
         Raises
         ------
         ParameterError
-            If they were made already: devices may have answered them.
+            If they have been made before: devices may already have reported by them.
         """
         if self.second_ is not None:
             raise ParameterError(
@@ -294,19 +296,19 @@ class TwoRoundCampaign:
     def cluster(
         self, first_reports: Any, second_reports: Any, *, random_state: RandomState = None
     ) -> NoiseAwareKMeans:
-        """Find the clusters behind the reports of both rounds.
+        """Find the clusters of the records behind the reports of both rounds.
 
         Parameters
         ----------
         first_reports, second_reports : array-like of shape (n, 2)
-            Partitions and colors.
+            Partition and color of each report.
         random_state : None, int or RandomState, default=None
-            For halves, restarts and draws; nothing private depends on it.
+            Seed of the halves, restarts and draws; privacy does not depend on it.
 
         Returns
         -------
         model : NoiseAwareKMeans
-            Fitted to all reports.
+            Estimator fitted to all reports.
         """
         mechanism = self.second_mechanism
         begin, end = self.first.n_partitions, mechanism.make_partitions().n_partitions
@@ -320,12 +322,13 @@ class TwoRoundCampaign:
         return model.fit(both)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold, at any time of the campaign.
+        """Return the state of the campaign as values that JSON can hold.
 
         Returns
         -------
         plain : dict
-            Public: parameters, the mechanism of round one, and the partitions of round two.
+            Public values: parameters, the mechanism of round one, and the partitions of round two
+            if they have been made.
         """
         return {
             "kind": "TwoRoundCampaign",
@@ -338,7 +341,7 @@ class TwoRoundCampaign:
 
     @classmethod
     def from_dict(cls, plain: Any, *, mechanism: Any) -> Self:
-        """Rebuild a campaign from :meth:`to_dict`, strictly.
+        """Return the campaign that :meth:`to_dict` described; invalid input is an error.
 
         Parameters
         ----------
@@ -351,7 +354,7 @@ class TwoRoundCampaign:
         Returns
         -------
         campaign : TwoRoundCampaign
-            The same.
+            The same campaign.
         """
         if not isinstance(plain, Mapping) or set(plain) != FIELDS:
             raise ParameterError(f"a campaign must have the fields {sorted(FIELDS)} and no other")

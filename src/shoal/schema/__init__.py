@@ -1,7 +1,9 @@
-"""The public description of a table: fields, and the encoding that follows from them alone.
+"""Public descriptions of tables: a :class:`Schema` lists fields, which say how to encode records.
 
-``SchemaEncoder`` is loaded when first asked for: it needs scikit-learn, whose import takes seconds,
-and reading a table does not.
+A field declares the type, the bounds or categories, and the treatment of missing values of a
+column. The encoding follows from the schema alone and learns nothing from records.
+``SchemaEncoder`` is imported on first use: it needs scikit-learn, whose import takes seconds, and
+reading a table does not.
 """
 
 import importlib

@@ -24,7 +24,7 @@ MAX_EXACT = 2**53  # whole numbers up to here are doubles
 
 
 def plain_column(values: Any) -> Column:
-    """Return a column of a frame, an array or a list in plain form.
+    """Convert a column of a data frame, an array or a list to a :class:`Column`.
 
     Examples
     --------
@@ -59,29 +59,29 @@ def plain_column(values: Any) -> Column:
 def named_columns(
     X: Any, names: Sequence[str], *, others: Sequence[str] = (), whole: bool = False
 ) -> dict[str, Column]:
-    """Return columns of a table in memory by their names.
+    """Return named columns of a table in memory.
 
     Parameters
     ----------
     X : data frame, mapping of columns, list of mappings, or array or list of rows without names
-        Rows without names hold `names` in this order, or `names` and `others` in the order of
-        `others`.
+        The table. Rows without names hold the columns `names` in this order, or all columns of
+        `others` in that order.
     names : sequence of str
-        Which columns.
+        Names of the columns to return.
     others : sequence of str, default=()
-        All columns that rows without names may hold.
+        Names of all columns that rows without names may hold.
     whole : bool, default=False
         Whether rows without names must hold all of `others`.
 
     Returns
     -------
     columns : dict of Column
-        All of one length.
+        Columns by name, all of the same length.
 
     Raises
     ------
     DataError
-        If a column is not there, or they are not of one length.
+        If a column is missing, or the columns have different lengths.
 
     Examples
     --------

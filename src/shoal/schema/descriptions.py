@@ -25,22 +25,22 @@ MOSTLY = 0.5  # share of missing values from which there is no more to say
 
 @dataclass(frozen=True, eq=False)
 class FieldPoints:
-    """What points say of one field.
+    """Values of one field at points of the encoded space, such as cluster centers.
 
     Parameters
     ----------
     name, unit : str
-        Of the field.
+        Name of the field and unit of its values.
     values : list
-        Of each point a number, a date, or the most common level; None where all are missing.
+        For each point a number, a date, or the most common level; None if all are missing.
     decimals : int, default=None
-        Digits after the point of numbers; None for three digits in all.
+        Decimal places of numbers; None for three significant digits.
     positions : ndarray of shape (n,), default=None
-        Of numbers, dates and ordered levels, where the value lies between its bounds, from 0 to 1.
+        For numbers, dates and ordered levels: position between the bounds, from 0 to 1.
     levels : list of dict, default=None
-        Of categories, the share of every level.
+        For categories: share of every level.
     missing : ndarray of shape (n,), default=None
-        Share of missing values; None where there can be none.
+        Share of missing values; None if the field cannot have any.
 
     Examples
     --------
@@ -59,19 +59,19 @@ class FieldPoints:
 
     @property
     def shares(self) -> list[float] | None:
-        """Share of the most common level, of categories."""
+        """Share of the most common level; for categories only."""
         if self.levels is None:
             return None
         pairs = zip(self.levels, self.values, strict=True)
         return [shares.get(level, 0.0) for shares, level in pairs]
 
     def texts(self) -> list[str]:
-        """Return the value of each point for a reader, such as ``34 years`` or ``B 61%``.
+        """Return the value at each point as text, such as ``34 years`` or ``B 61%``.
 
         Returns
         -------
         texts : list of str
-            Where most values are missing, that is said instead.
+            One text for each point; it says so if most values are missing.
         """
         shares = self.shares
         texts = []
@@ -88,17 +88,17 @@ class FieldPoints:
         return texts
 
     def compared_with(self, overall: "FieldPoints") -> Floats:
-        """Return how far each point is from one other, from -1 to 1, in what its text says.
+        """Return the difference of each point from a reference point, from -1 to 1.
 
         Parameters
         ----------
         overall : FieldPoints
-            The same field of a single point.
+            The same field at a single point, the reference.
 
         Returns
         -------
         differences : ndarray of shape (n,)
-            Of positions between the bounds, or of shares.
+            Differences of what :meth:`texts` shows: of positions between the bounds, or of shares.
         """
         differences = np.zeros(len(self.values))
         for index, value in enumerate(self.values):
@@ -121,19 +121,19 @@ class FieldPoints:
 
 
 def describe_points(schema: "Schema", points: Any) -> list[FieldPoints]:
-    """Return what points of the encoded space say of each feature.
+    """Describe points of the encoded space, such as cluster centers, feature by feature.
 
     Parameters
     ----------
     schema : Schema
-        The public description of the table.
+        Public description of the table.
     points : array-like of shape (n, space.columns)
-        Points, such as centers.
+        Points in the encoded space of the schema.
 
     Returns
     -------
     described : list of FieldPoints
-        In the order of the features.
+        One for each feature, in the order of the features.
 
     Examples
     --------

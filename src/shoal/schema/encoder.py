@@ -14,19 +14,20 @@ __all__ = ["SchemaEncoder"]
 
 
 class SchemaEncoder(TransformerMixin, BaseEstimator):
-    """Encode mixed records by a public schema; nothing is learned from them.
+    """Encode mixed records by a public schema, without learning anything from them.
 
-    Other encoders and scalers read the records when they are fitted, before any noise: what comes
-    out of such a pipeline has no guarantee. This one needs no fit.
+    Other encoders and scalers learn from the records in ``fit``, before any noise, so a pipeline
+    with them has no privacy guarantee. This one needs no fit.
 
     Parameters
     ----------
     schema : Schema
-        The public description of the table.
+        Public description of the table.
 
     See Also
     --------
-    shoal.DPKMeans : Takes ``schema=`` itself, and then knows the shape of the columns as well.
+    shoal.DPKMeans : Takes ``schema=`` itself, and then also knows which encoded columns belong
+        together.
 
     Examples
     --------
@@ -42,7 +43,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         self.schema = schema
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Check the schema; the records are not looked at.
+        """Check the schema; records are ignored.
 
         Parameters
         ----------
@@ -70,12 +71,12 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         encoded : ndarray of float64, shape (n, d)
-            Private, as the records are.
+            Encoded records, as private as the records.
         """
         return self._checked().encode(X)
 
     def inverse_transform(self, X: Any) -> npt.NDArray[np.object_]:
-        """Return the records that encoded ones are nearest to.
+        """Return the record nearest to each point of the encoded space.
 
         Parameters
         ----------
@@ -85,7 +86,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         records : ndarray of object, shape (n, columns of the features)
-            In the order of the schema, None where a value is missing.
+            Columns in the order of the schema; None for a missing value.
         """
         return self._checked().restore(X)
 
@@ -100,7 +101,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         names : ndarray of object
-            Such as ``age`` and ``city=A``.
+            Names such as ``age`` and ``city=A``.
         """
         return np.array(self._checked().space.names, dtype=object)
 

@@ -51,28 +51,33 @@ class PartShape(NamedTuple):
 
 @dataclass(frozen=True)
 class Field:
-    """A column that is described, and not encoded: an identifier, or one still to be described.
+    """A column of a table without a type: an identifier, or a column whose type is still unknown.
+
+    It is the base class of :class:`Number`, :class:`Category` and the other types of fields.
 
     Parameters
     ----------
     name : str
         Name of the column.
     weight : float, default=1.0
-        Squared distance between two different categories, or the two ends of a number.
+        Importance of the field in distances: the squared distance between two different
+        categories, or between the bounds of a number.
     missing : {"category", "fill", "refuse"}, default="category"
-        What a missing value is: a category of its own (of a number the midpoint and a flag), the
-        declared ``fill``, or an error.
+        How a missing value is encoded. ``"category"``: as a category of its own; for a number, as
+        the midpoint and a further column that flags it. ``"fill"``: as the value ``fill``.
+        ``"refuse"``: not at all; it is an error.
     fill : object, default=None
-        Public value that stands for missing ones with ``missing="fill"``.
+        Public value that replaces missing ones with ``missing="fill"``.
     unit : str, default=""
-        Unit of the values, for descriptions.
+        Unit of the values, shown in descriptions.
     role : {"feature", "describe", "user", "sample_weight", "ignore"}, default="feature"
-        ``"feature"``: clustered on and described. ``"describe"``: described only. ``"user"``: says
-        whose record each row is. ``"sample_weight"``: how much each row counts.
+        What the column is used for. ``"feature"``: clustering, and description of the clusters.
+        ``"describe"``: description only. ``"user"``: identifies the person whose record a row is.
+        ``"sample_weight"``: weight of the row. ``"ignore"``: nothing.
     title, description : str, default=""
-        For readers.
+        Texts for readers of the schema.
     missing_values : sequence of str, default=()
-        Text that means missing, beside that of the schema.
+        Texts that mean missing in this field, in addition to those of the schema.
 
     Examples
     --------
@@ -115,46 +120,46 @@ class Field:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns of the table that hold it."""
+        """Names of the columns of the table that hold the field."""
         return (self.name,)
 
     @property
     def lacking(self) -> str:
-        """What must still be declared before records can be encoded; empty if nothing."""
+        """What must still be declared before records can be encoded; empty if complete."""
         return "a type" if self.role == "feature" else ""
 
     @property
     def shapes(self) -> tuple[PartShape, ...]:
-        """Return the columns that a value becomes."""
+        """Return the encoded columns of a value."""
         return ()
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Any:
-        """Return the values of the table's columns in canonical form.
+        """Parse the columns of the table that hold this field.
 
         Parameters
         ----------
         columns : mapping of Column
             All columns of the field, by name.
         words : sequence of str
-            Text that means missing in all fields.
+            Texts that mean missing in all fields.
 
         Returns
         -------
         values : ndarray of float64 or int64
-            Numbers inside the bounds, NaN where one is missing; or codes of levels.
+            The canonical values: numbers clipped to the bounds, NaN if missing; or codes of levels.
         """
         raise ParameterError(f"field {self.name!r} must have a type to be read, got none")
 
     def encode(self, values: Any) -> list[Floats]:
-        """Return the encoded columns of canonical values."""
+        """Encode canonical values, as :meth:`read` returns them."""
         return []
 
     def decode(self, block: Floats) -> dict[str, Any]:
-        """Return what points of the encoded columns, shape (n, columns), mean."""
+        """Decode points of the encoded columns, shape (n, columns), to values by name."""
         return {}
 
     def restore(self, block: Floats) -> list[list[Any]]:
-        """Return the values that points are nearest to, for each column of the table.
+        """Return the values nearest to points, for each column of the table.
 
         Parameters
         ----------
@@ -164,7 +169,7 @@ class Field:
         Returns
         -------
         values : list of list
-            None where a value is missing.
+            Values of each column; None for a missing value.
         """
         return []
 
@@ -193,16 +198,18 @@ def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Category(Field):
-    """One of several public categories; a value that is none of them counts as "other".
+    """A column with one of several public categories; any other value counts as "other".
+
+    It is encoded as one column for each level, as by one-hot encoding.
 
     Parameters
     ----------
     name : str
         Name of the column.
     categories : sequence, default=()
-        Public categories; values are compared by their text, without blanks around it.
+        Public categories. Values are compared as text, without blanks at the ends.
     other : str, default="other"
-        Level that other values count as: a further one, unless it is one of the categories.
+        Level for all other values: one of the categories, or else an additional level.
     weight, missing, fill, unit, role, title, description, missing_values
         As for :class:`Field`.
 
@@ -228,18 +235,18 @@ class Category(Field):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Return what a value counts as: a category, other, or missing."""
+        """Return the categories, the level for others, and that for missing values, if any."""
         further = (self.other, *((MISSING,) if self.missing == "category" else ()))
         return tuple(dict.fromkeys((*self.categories, *further)))
 
     @property
     def lacking(self) -> str:
-        """What must still be declared before records can be encoded; empty if nothing."""
+        """What must still be declared before records can be encoded; empty if complete."""
         return "" if self.categories or self.role == "ignore" else "categories"
 
     @property
     def shapes(self) -> tuple[PartShape, ...]:
-        """Return the columns that a value becomes."""
+        """Return the encoded columns of a value."""
         names = tuple(f"{self.name}={level}" for level in self.levels)
         return (PartShape("simplex", names, math.sqrt(self.weight / 2)),)
 
@@ -280,12 +287,12 @@ class Category(Field):
 
 @dataclass(frozen=True)
 class Flag(Category):
-    """Yes or no; a value that is neither is missing.
+    """A column of yes or no; any other value counts as missing.
 
     Parameters
     ----------
     name : str
-        Name of the column: booleans, 0 and 1, or text such as true, false, yes and no.
+        Name of the column. It holds booleans, 0 and 1, or text such as true, false, yes and no.
     weight, missing, fill, unit, role, title, description, missing_values
         As for :class:`Field`.
 
@@ -319,14 +326,14 @@ class Flag(Category):
 
 @dataclass(frozen=True)
 class Text(Field):
-    """Free text: not encoded; a profile may release its keywords.
+    """A column of free text, which is not encoded; a profile of clusters may release its keywords.
 
     Parameters
     ----------
     name : str
         Name of the column.
     role : {"describe", "ignore"}, default="describe"
-        Text is never clustered on.
+        Text is never used for clustering; see :class:`Field`.
     unit, title, description, missing_values
         As for :class:`Field`.
 
@@ -343,12 +350,12 @@ class Text(Field):
     roles: ClassVar[tuple[str, ...]] = ("describe", "ignore")
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Any:
-        """Return the text, None where there is none."""
+        """Return the texts, None for a missing one."""
         return to_texts(columns[self.name], (*words, *self.missing_values))
 
     @property
     def lacking(self) -> str:
-        """Text needs nothing more."""
+        """What must still be declared: always empty, as text needs nothing more."""
         return ""
 
 

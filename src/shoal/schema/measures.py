@@ -28,13 +28,13 @@ MISSING_PART = 0.75  # of the weight
 
 @dataclass(frozen=True)
 class _Measured(Field, ABC):
-    """What numbers, dates and ordered categories share: a position, and a flag for missing."""
+    """Base of numbers, dates and ordered categories: a position, and a flag for missing."""
 
     roles: ClassVar[tuple[str, ...]] = ("feature", "describe", "ignore")
 
     @property
     def shapes(self) -> tuple[PartShape, ...]:
-        """Return the columns that a value becomes."""
+        """Return the encoded columns of a value."""
         position = PartShape("interval", (self.name,), math.sqrt(self.weight))
         if self.missing != "category":
             return (position,)
@@ -71,21 +71,21 @@ class _Measured(Field, ABC):
         return decoded
 
     def restore(self, block: Floats) -> list[list[Any]]:
-        """Return the values that points are nearest to."""
+        """Return the values nearest to points."""
         decoded = self.decode(block)
         absent = decoded.get(f"{self.name} {MISSING}", np.zeros(len(block))) > 1 / 2
         values = decoded[self.name].tolist()
         return [[None if gone else value for value, gone in zip(values, absent, strict=True)]]
 
     def position(self, values: Floats) -> Floats:
-        """Return how far canonical values are from the lower bound to the upper one, 0 to 1."""
+        """Return the position of canonical values between the bounds, from 0 to 1."""
         low, high = self.limits
         # Halves: the difference of two bounds may be too large for a double.
         position: Floats = (values / 2 - low / 2) / (high / 2 - low / 2)
         return position
 
     def at(self, position: Floats) -> Floats:
-        """Return the canonical values of positions."""
+        """Return the canonical values at positions between the bounds."""
         low, high = self.limits
         return low * (1 - position) + high * position
 
@@ -102,7 +102,7 @@ class _Measured(Field, ABC):
 
 @dataclass(frozen=True)
 class Number(_Measured):
-    """A number between two public bounds; values beyond count as the nearer bound.
+    """A column of numbers between two public bounds; values outside are clipped to them.
 
     Parameters
     ----------
@@ -111,12 +111,13 @@ class Number(_Measured):
     minimum, maximum : float, default=None
         Public bounds, known without looking at the records.
     scale : {"linear", "log"}, default="linear"
-        ``"log"``: distances are between logarithms, as suits money and counts: of the ratio to the
-        minimum where that is above 0, else of 1 plus the distance from it.
+        ``"log"`` measures distances between logarithms, as suits amounts of money and counts:
+        those of value / minimum if the minimum is above 0, else of 1 + (value - minimum).
     whole : bool, default=False
-        Whether values are whole numbers, for descriptions.
+        Whether values are integers; used in descriptions.
     weight, missing, fill, unit, role, title, description, missing_values
-        As for :class:`Field`. ``role="sample_weight"`` is for numbers from 0 on.
+        As for :class:`Field`. With ``role="sample_weight"``, ``minimum`` may not be negative;
+        None means 0.
 
     Examples
     --------
@@ -160,7 +161,7 @@ class Number(_Measured):
 
     @property
     def lacking(self) -> str:
-        """What must still be declared before records can be encoded; empty if nothing."""
+        """What must still be declared before records can be encoded; empty if complete."""
         if self.role not in ("feature", "describe", "sample_weight"):
             return ""
         if self.role == "sample_weight":
@@ -174,13 +175,13 @@ class Number(_Measured):
         return float(self.minimum or 0.0), float(self.maximum or 0.0)
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Floats:
-        """Return numbers inside the bounds, NaN where one is missing."""
+        """Return numbers clipped to the bounds, NaN for a missing one."""
         missing = (*words, *self.missing_values)
         numbers = to_numbers(columns[self.name], self.name, missing)
         return self._bounded(numbers, None if self.fill is None else float(self.fill))
 
     def position(self, values: Floats) -> Floats:
-        """Return how far canonical values are from the lower bound to the upper one, 0 to 1."""
+        """Return the position of canonical values between the bounds, from 0 to 1."""
         if self.scale == "linear":
             return super().position(values)
         low, high = self.limits
@@ -190,7 +191,7 @@ class Number(_Measured):
         return np.minimum(position, 1.0)
 
     def at(self, position: Floats) -> Floats:
-        """Return the canonical values of positions."""
+        """Return the canonical values at positions between the bounds."""
         if self.scale == "linear":
             return super().at(position)
         low, high = self.limits
@@ -207,16 +208,16 @@ class Number(_Measured):
 
 @dataclass(frozen=True)
 class Date(_Measured):
-    """A date or time between two public ones.
+    """A column of dates or times between two public bounds; those outside are clipped to them.
 
     Parameters
     ----------
     name : str
         Name of the column.
     minimum, maximum : str, date or datetime, default=None
-        Public bounds, as ISO 8601 writes them.
+        Public bounds; text is in ISO 8601, such as ``"2024-12-31"``.
     format : str, default=""
-        How text is read, in the letters of ``strptime``; empty for ISO 8601.
+        Format of text in the column, in the codes of ``strptime``; empty for ISO 8601.
     weight, missing, fill, unit, role, title, description, missing_values
         As for :class:`Field`.
 
@@ -257,7 +258,7 @@ class Date(_Measured):
 
     @property
     def lacking(self) -> str:
-        """What must still be declared before records can be encoded; empty if nothing."""
+        """What must still be declared before records can be encoded; empty if complete."""
         if self.role == "ignore":
             return ""
         absent = [name for name in ("minimum", "maximum") if getattr(self, name) is None]
@@ -269,7 +270,7 @@ class Date(_Measured):
         return parse_day(str(self.minimum)), parse_day(str(self.maximum))
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Floats:
-        """Return days since 1970 inside the bounds, NaN where one is missing."""
+        """Return days since 1970, clipped to the bounds, NaN for a missing date."""
         missing = (*words, *self.missing_values)
         days = to_days(columns[self.name], self.name, missing, self.format)
         return self._bounded(days, None if self.fill is None else parse_day(str(self.fill)))
@@ -281,7 +282,7 @@ class Date(_Measured):
 
 @dataclass(frozen=True)
 class Ordinal(_Measured):
-    """One of several ordered categories, at equal steps; a value that is none of them is missing.
+    """A column of ordered categories at equal distances; any other value counts as missing.
 
     Parameters
     ----------
@@ -310,12 +311,12 @@ class Ordinal(_Measured):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Return the categories; a missing value is none of them."""
+        """Return the categories; there is no level for missing values."""
         return tuple(self.categories)
 
     @property
     def lacking(self) -> str:
-        """What must still be declared before records can be encoded; empty if nothing."""
+        """What must still be declared before records can be encoded; empty if complete."""
         few = len(self.categories) < 2 and self.role != "ignore"
         return "two or more categories" if few else ""
 
@@ -325,7 +326,7 @@ class Ordinal(_Measured):
         return 0.0, float(max(len(self.categories) - 1, 1))
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Floats:
-        """Return ranks of categories, NaN where there is none."""
+        """Return ranks of categories, NaN for a missing value."""
         codes = {level: rank for rank, level in enumerate(self.categories)}
         codes |= {word: -1 for word in (*words, *self.missing_values) if word not in codes}
         ranks = to_codes(columns[self.name], codes, -1, -1).astype(np.float64)

@@ -38,27 +38,29 @@ HALF_TURN, TURN = 180.0, 360.0
 
 @dataclass(frozen=True)
 class Place(Field):
-    """A place on the globe within public kilometers of a public point.
+    """A place on the globe, within a disc of public center and radius.
 
-    It becomes two columns, kilometers east and north of the center, in a unit of which the diameter
-    of the disc is ``sqrt(weight)``. Places further away count as the nearest of the disc's rim.
+    It is encoded as two columns, the distances east and north of the center, scaled so that the
+    diameter of the disc is ``sqrt(weight)``. Places outside are moved to the nearest point of the
+    disc's rim.
 
     Parameters
     ----------
     name : str
-        Name of the column of text such as ``"24.94, 60.17"`` (longitude, latitude; or a list of
-        both, or an object with ``lon`` and ``lat``), or of the field where two columns hold it.
+        Name of a column of text such as ``"24.94, 60.17"`` (longitude, latitude), of lists of
+        both, or of objects with ``lon`` and ``lat``. With two columns, any name for the field.
     longitude, latitude : str, default=""
-        Names of two columns of degrees, instead of one.
+        Names of two columns of degrees, if the place is not in a single column.
     center : tuple (longitude, latitude), default=None
-        Public point, in degrees, known without looking at the records.
+        Public center of the disc, in degrees, known without looking at the records.
     radius : float, default=None
         Public radius of the disc, in kilometers, at most 10,000.
     format : {"default", "array", "object"}, default="default"
-        How a single column is written where records are made of it; all three are read.
+        Format in which a single column is written: as text, as a list, or as an object. All three
+        are read.
     weight, missing, fill, unit, role, title, description, missing_values
-        As for :class:`Field`; ``weight`` is the squared distance across the disc, and ``fill`` a
-        pair of degrees. A missing place is the center and a flag.
+        As for :class:`Field`; ``weight`` is the squared diameter of the disc, and ``fill`` a pair
+        of degrees. A missing place is encoded as the center and a further column that flags it.
 
     Examples
     --------
@@ -108,12 +110,12 @@ class Place(Field):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns of the table that hold it."""
+        """Names of the columns of the table that hold the place."""
         return (self.longitude, self.latitude) if self.longitude else (self.name,)
 
     @property
     def lacking(self) -> str:
-        """What must still be declared before records can be encoded; empty if nothing."""
+        """What must still be declared before records can be encoded; empty if complete."""
         if self.role == "ignore":
             return ""
         absent = [name for name in ("center", "radius") if getattr(self, name) is None]
@@ -121,7 +123,7 @@ class Place(Field):
 
     @property
     def shapes(self) -> tuple[PartShape, ...]:
-        """Return the columns that a value becomes."""
+        """Return the encoded columns of a place."""
         width = math.sqrt(self.weight)
         plane = tuple(
             PartShape("interval", (f"{self.name} {way}",), width) for way in ("east", "north")
@@ -133,12 +135,12 @@ class Place(Field):
 
     @property
     def kilometers(self) -> float:
-        """Kilometers of the plane in one unit of the encoded columns."""
+        """Number of kilometers in one unit of the encoded columns."""
         return 2 * float(self.radius or 0.0) / math.sqrt(self.weight)
 
     @property
     def stretch(self) -> float:
-        """Bound of how much longer distances are in the plane than on the ground, as a factor."""
+        """Upper bound on the ratio of distances in the plane to distances on the ground."""
         angle = float(self.radius or 0.0) / EARTH_RADIUS
         # sin(angle) / angle by its series, enough for a quarter turn: sums, products and quotients
         # are the same on every machine and in every language, and a sine is not.
@@ -155,7 +157,7 @@ class Place(Field):
         return f"{self.name} longitude", f"{self.name} latitude"
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Floats:
-        """Return kilometers east and north, shape (n, 2), inside the disc; NaN where missing."""
+        """Return kilometers east and north, shape (n, 2), inside the disc; NaN if missing."""
         missing = (*words, *self.missing_values)
         if self.longitude:
             pair = [to_numbers(columns[name], name, missing) for name in self.columns]
@@ -167,7 +169,7 @@ class Place(Field):
         return self.project(degrees)
 
     def encode(self, values: Floats) -> list[Floats]:
-        """Return positions east and north in the disc's square, and the flag."""
+        """Return encoded positions east and north, and the flag for missing places."""
         absent = np.isnan(values[:, 0])
         if self.missing != "category" and absent.any():
             raise self._refuse_missing()
@@ -180,7 +182,7 @@ class Place(Field):
         return encoded
 
     def decode(self, block: Floats) -> dict[str, Any]:
-        """Return degrees, and the share of missing ones; points may lie outside the disc."""
+        """Return degrees and shares of missing places; points may lie outside the disc."""
         offsets = block[:, :PAIR] - self.shapes[0].width / 2
         decoded: dict[str, Any] = {}
         if self.missing == "category":
@@ -193,7 +195,7 @@ class Place(Field):
         return dict(zip(self.degree_names, degrees.T, strict=True)) | decoded
 
     def restore(self, block: Floats) -> list[list[Any]]:
-        """Return the values that points are nearest to, for each column of the table."""
+        """Return the values nearest to points, for each column of the table."""
         decoded = self.decode(block)
         pairs = zip(*(decoded[name].tolist() for name in self.degree_names), strict=True)
         absent = decoded.get(f"{self.name} {MISSING}", np.zeros(len(block))) > 1 / 2
@@ -213,7 +215,7 @@ class Place(Field):
         Returns
         -------
         plane : ndarray of shape (n, 2)
-            NaN where a coordinate is.
+            Kilometers; NaN where a coordinate is NaN.
         """
         # In one piece: what becomes of a value must not depend on how it lies in memory.
         longitude, latitude = np.ascontiguousarray(np.asarray(degrees, dtype=np.float64).T)

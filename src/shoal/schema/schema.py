@@ -29,20 +29,21 @@ USUAL_MISSING = ("",)
 
 @dataclass(frozen=True)
 class Schema:
-    """The public description of a table: what its columns may hold, without looking at them.
+    """Public description of a table: its columns, with the values that each may hold.
 
-    Everything in it is public: it travels with releases. Bounds and categories must be known
-    without the records (how old can anybody be, which cities do we serve), or be learned for a
-    price (:func:`shoal.cluster.learn_schema`).
+    Everything in a schema is public and becomes part of releases. Bounds and categories must be
+    known without looking at the records (how old can a person be, which cities do we serve), or
+    be learned at a cost in privacy (:func:`shoal.cluster.learn_schema`).
 
     Parameters
     ----------
     fields : sequence of Field
-        Columns that are used; others of the table are never read.
+        Fields of the columns that are used (``Number``, ``Date``, ``Category``, ``Ordinal``,
+        ``Flag``, ``Place``, ``Text`` or ``Field``); other columns are never read.
     missing_values : sequence of str, default=("",)
-        Text that means missing in every field.
+        Texts that mean missing in every field.
     title, description : str, default=""
-        For readers; where the bounds come from belongs here.
+        Texts for readers; the description should say where the bounds come from.
 
     Examples
     --------
@@ -82,32 +83,32 @@ class Schema:
 
     @functools.cached_property
     def features(self) -> tuple[Field, ...]:
-        """Fields that are clustered on."""
+        """Fields that are used for clustering."""
         return tuple(field for field in self.fields if field.role == "feature")
 
     @property
     def described(self) -> tuple[Field, ...]:
-        """Fields that a profile describes: features, and those that only describe."""
+        """Fields that a profile of clusters describes: those of role feature or describe."""
         return tuple(field for field in self.fields if field.role in ("feature", "describe"))
 
     @property
     def user(self) -> Field | None:
-        """The field that says whose record each row is."""
+        """The field that identifies the user (person) of each row; None if there is none."""
         return self._with_role("user")
 
     @property
     def sample_weight(self) -> Field | None:
-        """The field that says how much each row counts."""
+        """The field with the weight of each row; None if there is none."""
         return self._with_role("sample_weight")
 
     @functools.cached_property
     def columns(self) -> tuple[str, ...]:
-        """Columns of the table that the features are in."""
+        """Names of the columns of the table that hold the features."""
         return tuple(name for field in self.features for name in field.columns)
 
     @property
     def all_columns(self) -> tuple[str, ...]:
-        """Columns of the table that all fields are in."""
+        """Names of the columns of the table that hold all fields."""
         return tuple(name for field in self.fields for name in field.columns)
 
     @functools.cached_property
@@ -138,12 +139,12 @@ class Schema:
         return iter(self.fields)
 
     def lacking(self) -> dict[str, str]:
-        """Return what must still be declared, by the name of the field.
+        """Return what must still be declared for each field.
 
         Returns
         -------
         lacking : dict of str
-            Empty where records can be encoded.
+            What each incomplete field needs, by name; empty if records can be encoded.
 
         Examples
         --------
@@ -154,12 +155,12 @@ class Schema:
         return {field.name: field.lacking for field in self.fields if field.lacking}
 
     def check_complete(self) -> None:
-        """Refuse a schema by which records cannot be encoded yet.
+        """Raise an error if records cannot be encoded with this schema yet.
 
         Raises
         ------
         ParameterError
-            If a field lacks something, or there is none to cluster on.
+            If a field is incomplete, or no field is a feature.
         """
         if not self.features:
             raise ParameterError("schema must have a field with the role 'feature', got none")
@@ -177,19 +178,19 @@ class Schema:
             )
 
     def read(self, X: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
-        """Return fields of a table in memory in canonical form: private, as the records are.
+        """Parse fields of a table in memory; the result is as private as the records.
 
         Parameters
         ----------
         X : data frame, dict of columns, or rows in the order of the fields
             The table.
         names : sequence of str, default=None
-            Which fields; None for the features.
+            Names of the fields; None for the features.
 
         Returns
         -------
         values : dict of ndarray or list
-            Numbers inside their bounds with NaN where one is missing, days since 1970, codes of
+            By field: numbers clipped to the bounds (NaN if missing), days since 1970, codes of
             levels, or text.
 
         Examples
@@ -207,7 +208,7 @@ class Schema:
         return {field.name: self._read(field, columns) for field in fields}
 
     def read_users(self, X: Any) -> Any:
-        """Return whose record each row is, as the table has it; None where no field says so.
+        """Return the user of each row, unchanged from the table; None without a user field.
 
         Parameters
         ----------
@@ -217,12 +218,12 @@ class Schema:
         Returns
         -------
         ids : list, array or column
-            None of them a word for missing.
+            One identifier for each row; none of them is missing.
 
         Raises
         ------
         DataError
-            If rows of nobody would be those of one user.
+            If an identifier is missing: such rows would all count as one user.
 
         Examples
         --------
@@ -239,17 +240,17 @@ class Schema:
         return ids
 
     def encode(self, X: Any) -> Floats:
-        """Encode the features of a table in memory: private, as the records are.
+        """Encode the features of a table in memory; the result is as private as the records.
 
         Parameters
         ----------
         X : data frame, dict of columns, or rows in the order of the fields
-            The table; columns that are no features are not looked at.
+            The table; columns that are not features are ignored.
 
         Returns
         -------
         encoded : ndarray of float64, shape (n, space.columns)
-            What becomes of a record depends on that record alone.
+            Encoded records; each row depends on its own record alone.
         """
         columns = named_columns(X, self.columns, others=self.all_columns)
         parts = self.encode_columns(columns)
@@ -259,12 +260,12 @@ class Schema:
         return encoded
 
     def encode_columns(self, columns: Mapping[str, Column]) -> list[Floats]:
-        """Encode the features of plain columns, one array for each column of the space.
+        """Encode columns that are parsed already, one array for each encoded column.
 
         Parameters
         ----------
         columns : mapping of Column
-            At least those of the features.
+            At least the columns of the features, as :func:`named_columns` returns them.
 
         Returns
         -------
@@ -278,7 +279,7 @@ class Schema:
         return encoded
 
     def decode(self, points: Any) -> dict[str, Any]:
-        """Return what points of the encoded space mean, such as centers.
+        """Decode points of the encoded space, such as cluster centers, to the units of the table.
 
         Parameters
         ----------
@@ -288,8 +289,8 @@ class Schema:
         Returns
         -------
         decoded : dict
-            Of each feature, values in its unit and the share of missing ones, or for each point the
-            share of every level.
+            For each numeric feature, values in its unit and shares of missing values; for each
+            categorical one, the share of every level at each point.
 
         Examples
         --------
@@ -307,7 +308,7 @@ class Schema:
         return decoded
 
     def restore(self, points: Any) -> npt.NDArray[np.object_]:
-        """Return the records that points of the encoded space are nearest to.
+        """Return the record nearest to each point of the encoded space.
 
         Parameters
         ----------
@@ -317,7 +318,7 @@ class Schema:
         Returns
         -------
         records : ndarray of object, shape (n, len(columns))
-            The columns of the features as a table has them, None where a value is missing.
+            Columns of the features as in a table; None for a missing value.
 
         Examples
         --------
@@ -335,7 +336,7 @@ class Schema:
 
     @classmethod
     def from_names(cls, names: Sequence[str]) -> Self:
-        """Return a template for a table, from the names of its columns alone.
+        """Return a template of a schema, made from the names of columns alone.
 
         Parameters
         ----------
@@ -345,7 +346,7 @@ class Schema:
         Returns
         -------
         schema : Schema
-            Every field still lacks a type.
+            A schema in which every field still needs a type.
 
         Examples
         --------
@@ -355,7 +356,7 @@ class Schema:
         return cls([Field(name) for name in names])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the description as plain data, by the Table Schema of Frictionless."""
+        """Return the schema as plain data in the Table Schema format of Frictionless."""
         plain: dict[str, Any] = {"fields": [field_to_dict(field) for field in self.fields]}
         for key in ("title", "description"):
             if getattr(self, key):
@@ -366,22 +367,22 @@ class Schema:
 
     @classmethod
     def from_dict(cls, plain: Any) -> Self:
-        """Return the schema that plain data describes.
+        """Return the schema that a Table Schema describes.
 
         Parameters
         ----------
         plain : dict
-            A Table Schema of Frictionless; ours adds a ``shoal`` key to fields.
+            A Table Schema of Frictionless, in which fields may have an additional ``shoal`` key.
 
         Returns
         -------
         schema : Schema
-            It may still lack something.
+            The schema, which may still be incomplete.
 
         Raises
         ------
         ParameterError
-            If a field has an unknown type, or breaks a rule.
+            If a field has an unknown type or an invalid value.
         """
         if not isinstance(plain, Mapping) or not isinstance(plain.get("fields"), list | tuple):
             raise ParameterError(
@@ -418,12 +419,12 @@ class Schema:
         return text.encode("utf-8")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the schema to a JSON file, whole or not at all.
+        """Write the schema to a JSON file, completely or not at all.
 
         Parameters
         ----------
         path : str or path-like
-            An existing file is replaced.
+            Where to write; an existing file is replaced.
         """
         try:
             with atomic_write(Path(path)) as part:
@@ -448,7 +449,7 @@ class Schema:
         Raises
         ------
         ParameterError
-            If the file cannot be read, or is no schema.
+            If the file cannot be read, or is not a schema.
         """
         return cls.from_dict(read_json(path))
 
@@ -456,20 +457,20 @@ class Schema:
     def from_csvw(
         cls, source: str | os.PathLike[str] | Mapping[str, Any], *, table: str | None = None
     ) -> Self:
-        """Return the schema that W3C's metadata of "CSV on the Web" describe.
+        """Return the schema of a table that is described by W3C's "CSV on the Web" metadata.
 
         Parameters
         ----------
         source : path-like or dict
-            A JSON file of metadata, or what it holds.
+            A JSON file of metadata, or its content.
         table : str, default=None
-            The ``url`` of one of several tables, or its file name.
+            The ``url`` or the file name of the table, if the metadata describe several.
 
         Returns
         -------
         schema : Schema
-            It may still lack bounds and categories, which the metadata need not say. Columns that
-            shoal cannot encode, such as durations, have the role ``"ignore"``.
+            It may still need bounds and categories, which the metadata may not contain. Columns
+            that shoal cannot encode, such as durations, have the role ``"ignore"``.
 
         Raises
         ------
@@ -486,7 +487,7 @@ class Schema:
         return cls.from_dict(table_schema_from_csvw(source, table=table))
 
     def blocks(self, points: Any) -> Iterator[tuple[Field, Floats]]:
-        """Return each feature with its columns of the points."""
+        """Yield each feature with its columns of the points."""
         whole = np.asarray(points, dtype=np.float64)
         if whole.shape[1:] != (self.space.columns,):
             raise ParameterError(

@@ -18,17 +18,17 @@ TABLE = 2  # dimensions of one
 
 
 class Part(NamedTuple):
-    """Columns of one field that belong together.
+    """Encoded columns that belong together, made from one field.
 
     Parameters
     ----------
     field : str
         Name of the field.
     kind : {"interval", "simplex"}
-        An interval is one column from 0 to the width. Of the columns of a simplex exactly one is
-        the width, and the others are 0.
+        An interval is one column of values from 0 to ``width``. A simplex is several columns, of
+        which one is ``width`` and the others are 0 (one-hot).
     start, stop : int
-        First column, and the one after the last.
+        Index of the first column, and of the one after the last.
     width : float
         Largest value of a column.
 
@@ -48,12 +48,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class EncodedSpace:
-    """What an encoded record may be.
+    """Space of encoded records: the possible values of each encoded column.
 
     Parameters
     ----------
     parts : tuple of Part
-        One after the other, all columns.
+        Parts of the space, in the order of the columns; together they cover all columns.
     names : tuple of str
         Name of each column.
 
@@ -85,11 +85,11 @@ class EncodedSpace:
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
-        """The box around all encoded records, as ``bounds=`` takes it."""
+        """The box that holds all encoded records, in the form of the parameter ``bounds``."""
         return np.zeros(self.columns), self.widths
 
     def holds(self, records: Floats) -> bool:
-        """Return whether records lie in the space, as encoded ones do.
+        """Return whether all records lie in the space, as encoded records do.
 
         Parameters
         ----------
@@ -99,7 +99,8 @@ class EncodedSpace:
         Returns
         -------
         inside : bool
-            One record outside may move a sum by more than noise is made for.
+            False if any record lies outside: it could change a sum by more than the sensitivity
+            to which the noise is scaled.
 
         Examples
         --------

@@ -113,25 +113,25 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 def import_table_schema(
     source: str | os.PathLike[str] | Mapping[str, Any], *, table: str | None = None
 ) -> dict[str, Any]:
-    """Return the Table Schema of a table that somebody else described.
+    """Convert a Table Schema from another source to one for :meth:`Schema.from_dict`.
 
     Parameters
     ----------
     source : path-like or dict
-        A Table Schema of Frictionless, or a Data Resource or Data Package that holds one.
+        A Table Schema of Frictionless, or a Data Resource or Data Package that contains one.
     table : str, default=None
-        Name or file name of one of several resources.
+        Name or file name of the resource, if there are several.
 
     Returns
     -------
     schema : dict
-        For ``Schema.from_dict``. Fields of types that shoal does not encode, such as durations,
-        get the role ``"ignore"``.
+        A Table Schema. Fields of types that shoal does not encode, such as durations, have the
+        role ``"ignore"``.
 
     Raises
     ------
     ParameterError
-        If there is no schema, or which one is meant is not known.
+        If there is no schema, or there are several and ``table`` does not choose one.
 
     Examples
     --------

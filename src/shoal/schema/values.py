@@ -36,7 +36,7 @@ __all__ = [
     "to_texts",
 ]
 
-#: Words for a missing number, in any capitals; categories may be called so (NA is Namibia).
+#: Texts that mean a missing number, in upper or lower case; not for categories (NA is Namibia).
 MISSING_NUMBERS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none")
 MISSING_DAYS = (*MISSING_NUMBERS, "nat")
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -49,7 +49,7 @@ UNKNOWN = -2  # code of text that is no category as it stands
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The values of a column, and what they are.
+    """Values of a column, and their kind: number, boolean, text, time or object.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Column:
 
 
 def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None:
-    """Return the doubles of a column, NaN where there is none; None where it holds no numbers.
+    """Return a column as floats, NaN for a missing value; None if it does not hold numbers.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _all_spellings(codes: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
 
 
 def to_texts(column: Column, missing: Collection[str] = ()) -> list[str | None]:
-    """Return the text by which values are compared with categories, None where there is none.
+    """Return values as the text that is compared with categories; None for a missing value.
 
     Examples
     --------
@@ -202,10 +202,10 @@ def parse_day(text: str, pattern: str = "") -> float:
 
 
 def parse_doubles(values: Sequence[Any], missing: Collection[str] = ()) -> Floats | None:
-    """Return the doubles that text is, NaN where a number is missing; None where it is no number.
+    """Parse texts as floats, NaN for a missing number; return None if any is not a number.
 
-    A number is written in ASCII digits, with a point and an exponent where it needs them; spaces
-    and tabs around it do not matter. ``true``, ``1_000`` and ``0x10`` are text.
+    A number consists of ASCII digits, optionally with a decimal point and an exponent; spaces and
+    tabs around it are ignored. ``true``, ``1_000`` and ``0x10`` are not numbers.
 
     Examples
     --------

@@ -1,9 +1,10 @@
-"""What every HTTP server of shoal is made of: limits, refusals, logs, group commit, intake.
+"""Parts of shoal's HTTP servers: limits, error answers, logs, commits in groups, intake of reports.
 
-A server makes its application with :func:`create_service`, adds routes of its own and those of
-:func:`add_service_routes`, puts :class:`RequestFrame` around them, and runs them by :func:`run_app`
-on the socket of :func:`listen`. One that takes reports of devices has an :class:`Intake`, whose
-:class:`GroupCommit` acknowledges after the commit. Nothing here knows what is in a report.
+A server makes its application with :func:`create_service`, adds its own routes and those of
+:func:`add_service_routes`, wraps them in :class:`RequestFrame`, and runs them with :func:`run_app`
+on the socket of :func:`listen`. A server that accepts reports of devices has an :class:`Intake`,
+whose :class:`GroupCommit` acknowledges a report after it is committed. Nothing here depends on what
+a report contains.
 """
 
 from typing import TYPE_CHECKING

@@ -38,21 +38,21 @@ OK = {"status": "ok"}
 def create_service(
     title: str, lifespan: Lifespan[FastAPI], document: Callable[[FastAPI], dict[str, Any]]
 ) -> FastAPI:
-    """Make an application without routes, whose every error is a problem document.
+    """Make an application without routes, whose errors are answered with problem documents.
 
     Parameters
     ----------
     title : str
-        What the server is.
+        Name of the server.
     lifespan : callable
-        Runs around all requests.
+        Context manager that runs around all requests.
     document : callable
-        Makes the OpenAPI document, when it is first asked for.
+        Makes the OpenAPI document, when it is first requested.
 
     Returns
     -------
     app : FastAPI
-        Its outermost part is yet to be added: :class:`RequestFrame`.
+        The application; add :class:`RequestFrame` as its outermost layer.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def create_service(
 def add_service_routes(
     app: FastAPI, gatekeeper: Gatekeeper, metrics: MetricsPage, readiness: "Readiness"
 ) -> None:
-    """Add what those who run the server ask: is it alive, ready, and how is it doing.
+    """Add the routes for operators: liveness, readiness and metrics.
 
     Examples
     --------
@@ -173,14 +173,14 @@ class _Pinged(Protocol):
 
 
 class Readiness:
-    """Whether reports can be stored: asked of the database once a second, whoever asks.
+    """Check of whether reports can be stored; the database is asked at most once a second.
 
     Parameters
     ----------
     store : Store
-        Whose `ping` raises StoreError if nothing can be stored now.
+        Store whose `ping` raises StoreError if nothing can be stored now.
     reports : Intake
-        Whose writer must run.
+        Intake whose writer must be running.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class Readiness:
         self._refused: RefusedError | None = None
 
     async def find(self) -> RefusedError | None:
-        """Return why reports cannot be stored, or None."""
+        """Return the reason why reports cannot be stored, or None if they can."""
         async with self._asking:
             if time.monotonic() - self._asked >= READY_KEPT_SECONDS:
                 self._refused = await self._ask()

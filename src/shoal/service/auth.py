@@ -54,16 +54,16 @@ class CredentialStore(Protocol):
 
 
 class Gatekeeper:
-    """Checks credentials against a store of them.
+    """Checks the credentials of requests against those in a store.
 
     Parameters
     ----------
     store : CredentialStore
-        Knows tokens and ingest keys.
+        Store of tokens and ingest keys.
     clients : ClientAddresses
-        Names clients, to limit wrong credentials.
+        Identifies clients, to limit wrong credentials.
     settings : ServiceSettings
-        How many wrong ones a client may send, and how long a right one is remembered.
+        Limits on wrong credentials of a client, and the time for which a valid one is cached.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Gatekeeper:
         self._right: dict[tuple[str, bytes], float] = {}
 
     def requires(self, scope: str) -> Callable[[Request, Credentials], Awaitable[None]]:
-        """Return the dependency of a route that needs a token with a scope."""
+        """Return a FastAPI dependency for routes that need a token with a scope."""
 
         async def check(request: Request, credentials: Credentials) -> None:
             text = "" if credentials is None else credentials.credentials
@@ -112,7 +112,7 @@ class Gatekeeper:
         return check
 
     async def check_ingest_key(self, scope: Scope, campaign: str, header: bytes | None) -> None:
-        """Refuse a submission without a key of the campaign."""
+        """Refuse a submission without an ingest key of the campaign."""
         text = ""
         if header is not None and header[: len(BEARER)].lower() == BEARER:
             text = header[len(BEARER) :].strip().decode("latin-1")

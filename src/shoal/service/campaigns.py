@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 ROOT = "/v1/campaigns/{campaign}"
-#: A signed document of a campaign, for examples of the API.
+#: Signed document of a campaign, for examples in the API documentation.
 ENVELOPE_EXAMPLE = {
     "payload": "eyJ2ZXJzaW9uIjogMX0=",
     "payloadType": "application/vnd.shoal.campaign+json",
@@ -69,14 +69,14 @@ class BodyCheck(Protocol):
 
 
 class LiveCampaign:
-    """What every request to a campaign needs of its document.
+    """A campaign on a server, with what requests need of its document.
 
     Parameters
     ----------
     signed : SignedCampaign
-        The document in force.
+        The current document.
     check : BodyCheck
-        Refuses what cannot be reports.
+        Refuses bodies that cannot be reports.
 
     Examples
     --------
@@ -108,12 +108,12 @@ class LiveCampaign:
 
     @property
     def is_open(self) -> bool:
-        """Whether reports are still taken."""
+        """Whether reports are still accepted."""
         return time.time() < self._closes
 
 
 class LiveCampaigns(Protocol):
-    """All campaigns of a server.
+    """Protocol of the campaigns of a server.
 
     Examples
     --------
@@ -130,14 +130,14 @@ class LiveCampaigns(Protocol):
     """
 
     def get(self, campaign: str) -> LiveCampaign | None:
-        """Return a campaign that is known."""
+        """Return a campaign by its identifier, if it is known."""
 
     async def find(self, campaign: str, digest: bytes | None = None) -> LiveCampaign | None:
-        """Return a campaign; look again if it is unknown, or its document is not `digest`."""
+        """Return a campaign; read it again if it is unknown or has another digest."""
 
 
 def campaign_finder(campaigns: LiveCampaigns) -> Callable[..., Awaitable[LiveCampaign]]:
-    """Return the dependency that finds the campaign of a path.
+    """Return a FastAPI dependency that finds the campaign named in a path.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def unknown_campaign() -> RefusedError:
 
 
 def add_document_route(app: FastAPI, known: Callable[..., Awaitable[LiveCampaign]]) -> None:
-    """Add the route of the signed document.
+    """Add the route that serves the signed document of a campaign.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def add_document_route(app: FastAPI, known: Callable[..., Awaitable[LiveCampaign
 
 
 def tagged_response(request: Request, content: bytes, tag: str) -> Response:
-    """Return content that a client may keep, and ask for again by its tag.
+    """Return a response that clients may cache, and revalidate by its ETag.
 
     Examples
     --------

@@ -22,12 +22,12 @@ PREFLIGHT_SECONDS = "600"
 
 
 class CrossOrigin:
-    """Answers web pages by the origins of a campaign's document.
+    """Cross-origin (CORS) answers to web pages, by the origins in a campaign's document.
 
     Parameters
     ----------
     campaigns : LiveCampaigns
-        Knows the documents.
+        Campaigns of the server.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class CrossOrigin:
         self._campaigns = campaigns
 
     def headers(self, scope: Scope) -> list[tuple[bytes, bytes]]:
-        """Return the headers that let a page read the answer; none if it may not."""
+        """Return the headers that allow a page to read the answer; none if it may not."""
         origin = _find(scope, b"origin")
         if origin is None:
             return []
@@ -58,7 +58,7 @@ class CrossOrigin:
         return headers
 
     def preflight(self, scope: Scope) -> ASGIApp | None:
-        """Return the answer to a question of a browser; None if the request is none."""
+        """Return the answer to a preflight request of a browser; None for other requests."""
         if scope["method"] != "OPTIONS":
             return None
         origin = _find(scope, b"origin")

@@ -12,14 +12,14 @@ __all__ = ["KEY_PREFIX", "TOKEN_PREFIX", "credential_id", "hash_credential", "ne
 
 ID_BYTES = 6
 SECRET_BYTES = 32
-#: How tokens of operators and analysts begin.
+#: Prefix of tokens of operators and analysts.
 TOKEN_PREFIX = "shoal_token"
-#: How ingest keys of devices begin.
+#: Prefix of ingest keys of devices.
 KEY_PREFIX = "shoal_key"
 
 
 def new_credential(prefix: str) -> tuple[str, str, bytes]:
-    """Return id, text and hash of a new credential.
+    """Create a credential, and return its identifier, text and hash.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def new_credential(prefix: str) -> tuple[str, str, bytes]:
 
 
 def hash_credential(text: str) -> bytes:
-    """Return what is stored of a credential.
+    """Return the hash of a credential, the only part of its secret that is stored.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def hash_credential(text: str) -> bytes:
 
 
 def credential_id(text: str, prefix: str) -> str | None:
-    """Return the public part of a credential, or None if the text is not of this kind.
+    """Return the public identifier of a credential, or None if the text is not of this kind.
 
     Examples
     --------

@@ -71,14 +71,15 @@ REASONS = {
 
 
 class Database:
-    """An engine that gives out transactions of one kind each: reading, or writing.
+    """A database that is used in transactions, each for reading or for writing.
 
     Parameters
     ----------
     url : str
         ``sqlite:///path`` or ``postgresql+psycopg://user:password@host/name``.
     pragmas : mapping, default=None
-        What SQLite is told on every connection, beside what makes it durable, and then asked.
+        Pragmas that are set and verified on every connection to SQLite, in addition to those that
+        make it durable.
 
     Examples
     --------
@@ -105,29 +106,29 @@ class Database:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a transaction that reads; StoreUnavailableError if the database cannot."""
+        """Open a transaction for reading; StoreUnavailableError if the database cannot be read."""
         with self._plain_errors(), self._engine.begin() as connection:
             yield connection
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
-        """Open a transaction that writes, committed at the end of the block, or undone.
+        """Open a transaction for writing, committed at the end of the block or rolled back.
 
-        In SQLite it holds the one lock of writers from its start.
+        In SQLite it holds the write lock from its start.
         """
         with self._plain_errors(), self._writing.begin() as connection:
             yield connection
 
     def empty_log(self) -> None:
-        """Move the write-ahead log of SQLite into its file, and cut the log to nothing.
+        """Move the write-ahead log of SQLite into the database file, and empty the log.
 
-        Pages in the log follow the order of commits. A log that others read from is left as it is.
+        Pages in the log are in the order of commits. A log that others are reading is left alone.
         """
         with self._plain_errors(), self._engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Close all connections that nobody uses."""
+        """Close all connections that are not in use."""
         self._engine.dispose()
 
     @contextlib.contextmanager

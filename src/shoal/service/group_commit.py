@@ -37,13 +37,13 @@ class Submission(NamedTuple):
     campaign : str
         Id of the campaign.
     key : bytes
-        Idempotency key: whoever sends a submission again sends the same key and the same body.
+        Idempotency key: a submission that is sent again has the same key and the same body.
     body : bytes
-        The reports in the wire format of the campaign, one after the other.
+        Reports in the wire format of the campaign, one after the other.
     n_reports : int
-        How many there are.
+        Number of reports.
     device : bytes or None, default=None
-        Identifier of the device, for campaigns that ask for one.
+        Identifier of the device, for campaigns that use them.
 
     Examples
     --------
@@ -59,11 +59,11 @@ class Submission(NamedTuple):
 
 
 class Outcome(enum.Enum):
-    """What became of a submission.
+    """Outcome of a submission.
 
-    ``STORED`` now; ``DUPLICATE``: the same key with the same bytes is there already;
-    ``CONFLICT``: the same key with other bytes; ``OVER_LIMIT``: its device has no reports left.
-    The last two are not stored.
+    ``STORED``: stored now. ``DUPLICATE``: the same key with the same bytes was stored before.
+    ``CONFLICT``: the same key was stored with other bytes. ``OVER_LIMIT``: the device has no
+    reports left. The last two are not stored.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Outcome(enum.Enum):
 
     @property
     def is_stored(self) -> bool:
-        """Whether the submission is in the database, from this time or an earlier one."""
+        """Whether the submission is in the database, stored now or before."""
         return self in {Outcome.STORED, Outcome.DUPLICATE}
 
 
@@ -103,19 +103,19 @@ class _Waiter(NamedTuple):
 
 
 class GroupCommit:
-    """One writer thread that stores all submissions that wait in one transaction.
+    """A writer thread that stores all waiting submissions in one transaction.
 
     Parameters
     ----------
     store : SubmissionSink
-        Where to.
+        Store that submissions are written to.
     group_submissions, group_bytes : int
-        Limits of one transaction.
+        Largest number of submissions, and of bytes, in one transaction.
     waiting_submissions, waiting_bytes : int
-        Limits of what waits; beyond them submissions are refused at once.
+        Largest number of submissions, and of bytes, that wait; further ones are refused at once.
     observe : callable, default=None
-        Called in the writer's thread after each commit with the number of submissions, the seconds
-        it took and whether it took place.
+        Called in the writer's thread after each commit, with the number of submissions, the
+        duration in seconds, and whether the commit succeeded.
 
     Examples
     --------
@@ -158,13 +158,13 @@ class GroupCommit:
         self._thread = threading.Thread(target=self._run, name="shoal-group-commit", daemon=True)
 
     def start(self) -> Self:
-        """Start the writer; from the event loop that will submit."""
+        """Start the writer; call it from the event loop that will submit."""
         self._loop = asyncio.get_running_loop()
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Store all that waits, then end the writer; submissions from now on are refused.
+        """Store all waiting submissions, then end the writer; new submissions are refused.
 
         It blocks until the last group is written: call it from a thread, or use ``async with``.
         """
@@ -187,34 +187,34 @@ class GroupCommit:
 
     @property
     def is_running(self) -> bool:
-        """Whether submissions are taken."""
+        """Whether submissions are accepted."""
         return self._thread.is_alive() and not self._stopping
 
     @property
     def n_waiting(self) -> int:
-        """How many submissions wait for the writer."""
+        """Number of submissions that wait for the writer."""
         return len(self._waiting)
 
     async def submit(self, submission: Submission) -> Outcome:
-        """Store a submission with all others that wait, and return once it is on the disk.
+        """Store a submission together with all waiting ones, and return when it is on the disk.
 
         Parameters
         ----------
         submission : Submission
-            What to store.
+            Submission to store.
 
         Returns
         -------
         outcome : Outcome
-            What became of it.
+            Outcome of the submission.
 
         Raises
         ------
         StoreUnavailableError
-            If the database is locked, full or away, too many wait, or the writer has ended. Sending
-            the same submission again is right, whether or not this one was stored.
+            If the database is locked, full or unreachable, too many submissions wait, or the writer
+            has ended. Send the same submission again, whether or not this one was stored.
         ParameterError, StoreError
-            If it cannot be right, or its campaign is not there.
+            If the submission is invalid, or its campaign does not exist.
         """
         self._store.check_submission(submission)
         waiter = _Waiter(submission, asyncio.get_running_loop().create_future())

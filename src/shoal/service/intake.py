@@ -45,7 +45,7 @@ HEADERS = frozenset(
 
 
 class Taken(NamedTuple):
-    """What became of a request to a campaign: how it is counted, and how it is answered.
+    """Result of a request to a campaign: how to count it, and how to answer it.
 
     Examples
     --------
@@ -61,21 +61,21 @@ class Taken(NamedTuple):
 
 
 class CampaignRoute:
-    """An ASGI application behind a path of a campaign that reports are posted to.
+    """ASGI application for a path of a campaign to which reports are posted.
 
     Parameters
     ----------
     campaigns : LiveCampaigns
-        What is open.
+        Campaigns of the server.
     gatekeeper : Gatekeeper
-        Knows ingest keys.
+        Checks ingest keys.
     rates : BucketTable
-        Limits the submissions of a campaign.
+        Limits the rate of submissions to a campaign.
     count : callable
         Called with the campaign, the outcome (or the name of a problem) and the number of reports
         that were stored.
     max_body_bytes : int
-        Largest body.
+        Largest size of a body, in bytes.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class CampaignRoute:
 
 
 class Intake(CampaignRoute):
-    """The route that devices send reports to: ``POST /v1/campaigns/{campaign}/reports``.
+    """Route to which devices send reports: ``POST /v1/campaigns/{campaign}/reports``.
 
     Examples
     --------
@@ -224,7 +224,7 @@ class Intake(CampaignRoute):
 
 
 def read_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return the headers that intake reads; refuse those that come twice.
+    """Return the headers that the intake reads; refuse repeated ones.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def _read_device(campaign: LiveCampaign, header: bytes | None) -> bytes | None:
 
 
 def is_json(headers: dict[bytes, bytes]) -> bool:
-    """Return whether the body is JSON rather than bytes; refuse any other kind.
+    """Return whether the content type is JSON or plain bytes; refuse any other type.
 
     Examples
     --------
@@ -288,9 +288,9 @@ def is_json(headers: dict[bytes, bytes]) -> bool:
 
 
 async def read_body(receive: Receive, limit: int | None = None) -> bytes:
-    """Return the body of a request; of one that is longer than `limit`, a part that is, too.
+    """Return the body of a request; if it exceeds `limit`, only a part that exceeds it too.
 
-    Without a limit, its length is that of whoever made `receive`.
+    Without `limit`, it is only limited by `receive`, such as that of :class:`LimitedBody`.
 
     Examples
     --------

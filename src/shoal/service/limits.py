@@ -21,19 +21,19 @@ IPV6_PREFIX = 64  # a household has that many addresses, and one limit
 
 
 class BucketTable:
-    """Token buckets by key: so many takes at once, then so many a second.
+    """Rate limits by key: token buckets that allow a burst, then a number of takes per second.
 
     Parameters
     ----------
     rate : float
-        Tokens a second.
+        Number of tokens that a bucket gains per second.
     burst : float
-        Tokens of a full bucket.
+        Number of tokens in a full bucket.
     max_keys : int
-        Most buckets; the one that was not used for the longest time goes first, and a bucket that
-        is gone is a full one.
+        Largest number of buckets. The least recently used one is dropped first; a dropped bucket
+        counts as full.
     clock : callable, default=time.monotonic
-        Seconds.
+        Returns the time in seconds.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class BucketTable:
         self._buckets: OrderedDict[bytes | str, tuple[float, float]] = OrderedDict()
 
     def take(self, key: bytes | str) -> float:
-        """Take a token; return 0.0, or the seconds until there is one."""
+        """Take a token and return 0.0, or return the seconds until there is one."""
         level, now = self._level(key)
         if level < 1.0:
             return (1.0 - level) / self._rate
@@ -84,13 +84,13 @@ class BucketTable:
 
 
 class ClientAddresses:
-    """Names clients by a keyed hash of their address, for limits alone.
+    """Identifies clients by a keyed hash of their address, only to limit them.
 
     Parameters
     ----------
     trusted_proxies : int
-        How many proxies in front add an address to ``X-Forwarded-For``; the header is ignored if
-        there are none.
+        Number of proxies in front that add an address to ``X-Forwarded-For``; with 0, the header is
+        ignored.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class ClientAddresses:
         self._last: tuple[str, bytes | None] = ("", None)
 
     def find(self, scope: Scope) -> bytes | None:
-        """Return the name of a client; None for the own machine, which is not limited."""
+        """Return the identifier of a client; None for localhost, which is not limited."""
         client = scope.get("client")
         text = client[0] if client else ""
         if self._trusted:

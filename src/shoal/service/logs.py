@@ -30,7 +30,7 @@ class EventLog:
     Parameters
     ----------
     stream : file object, default=None
-        Where to; None is the standard error of this process.
+        Stream to write to; None is the standard error of this process.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class EventLog:
     def write_request(
         self, identifier: str, method: str, route: str, status: int, seconds: float
     ) -> None:
-        """Write the line of a request; `method` and `route` are of fixed sets."""
+        """Write a line for a request; `method` and `route` are from fixed sets."""
         self._put(
             f'{{"time": "{self._time()}", "event": "request", "id": "{identifier}", '
             f'"method": "{method}", "route": "{route}", "status": {status}, '
@@ -65,7 +65,7 @@ class EventLog:
     def write_error(
         self, event: str, error: BaseException | None, **values: str | int | float | None
     ) -> None:
-        """Write an exception by its type and the lines of code it went through; no text of it."""
+        """Write an exception by its type and the lines of code of its traceback, not its text."""
         name = None if error is None else type(error).__name__
         trace = None if error is None else error.__traceback__
         self.write(event, **values, error=name, lines=_lines(error, trace))
@@ -108,7 +108,7 @@ class _OtherPackages(logging.Handler):
 
 
 def take_over_logging(log: EventLog) -> None:
-    """Send what the packages below log to `log`, from warnings on.
+    """Redirect warnings and errors that imported packages log to `log`.
 
     Examples
     --------
@@ -132,9 +132,9 @@ def take_over_logging(log: EventLog) -> None:
 
 @contextlib.contextmanager
 def log_stray_errors(log: EventLog) -> Iterator[None]:
-    """Log what threads raise, and all warnings, by their type and place, while the block lasts.
+    """Context manager that logs uncaught errors of threads and all warnings, by type and place.
 
-    Python writes the texts of both to the standard error otherwise, and they can quote values.
+    Otherwise Python writes their texts to the standard error, and these may contain private values.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def log_stray_errors(log: EventLog) -> Iterator[None]:
 
 
 def log_loop_errors(log: EventLog) -> None:
-    """Log errors of callbacks in the running loop by their type alone.
+    """Log errors of callbacks in the running event loop, by their type only.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class MetricsPage(Protocol):
 
 
 class Metrics:
-    """The metrics of one application, in a registry of their own.
+    """Prometheus metrics of one application, in a separate registry.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Metrics:
         found[1].observe(seconds)
 
     def count_commit(self, submissions: int, seconds: float, committed: bool) -> None:
-        """Count a commit of the writer, or a failed one."""
+        """Count a commit of the writer, successful or failed."""
         self._commit_seconds.observe(seconds)
         if committed:
             self._group_submissions.observe(submissions)
@@ -102,11 +102,11 @@ class Metrics:
             self._failed_commits.inc()
 
     def follow_requests(self, active: Callable[[], int]) -> None:
-        """Ask for the number of requests that are being answered whenever metrics are read."""
+        """Set the function that gives the number of requests in progress when metrics are read."""
         self._active.set_function(active)
 
     def follow_writer(self, waiting: Callable[[], int]) -> None:
-        """Ask for the number of submissions that wait whenever metrics are read."""
+        """Set the function that gives the number of waiting submissions when metrics are read."""
         self._waiting.set_function(waiting)
 
     def render(self) -> bytes:

@@ -68,25 +68,25 @@ class Shortcut(Protocol):
 
 
 class RequestFrame:
-    """The outermost part of the application.
+    """Outermost layer of an application, which enforces limits and observes requests.
 
     Parameters
     ----------
     app : ASGI application
-        The rest.
+        The application inside.
     shortcuts : sequence of Shortcut
-        Take POST requests to their paths, without a way through the rest.
+        Handlers of POST requests to their paths, which bypass the application.
     settings : ServiceSettings
-        The limits.
+        Limits.
     clients : ClientAddresses
-        Names clients for their limit.
+        Identifies clients, to limit each of them.
     cross_origin : CrossOrigin
-        Answers web pages.
+        Answers cross-origin requests of web pages.
     observe : callable
-        Called after every request with the id of its answer, method and template of the route
-        (both of fixed sets), status and seconds.
+        Called after every request with the identifier of its answer, method and template of the
+        route (both from fixed sets), status and seconds.
     follow : callable
-        Called once with a function that returns how many requests are being answered.
+        Called once with a function that returns the number of requests in progress.
 
     Examples
     --------
@@ -194,18 +194,18 @@ class RequestFrame:
 
 
 class LimitedBody:
-    """The body of a request, limited in bytes and in seconds.
+    """Body of a request, limited in size and in time.
 
     Parameters
     ----------
     scope : ASGI scope
-        Of the request.
+        ASGI scope of the request.
     receive : ASGI receive
-        Of the server.
+        ASGI receive function of the server.
     limit : int
-        Most bytes.
+        Largest number of bytes.
     seconds : float
-        How long it may take.
+        Longest time until the body is complete.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class LimitedBody:
             self.refusal = self._too_large()
 
     async def receive(self) -> Message:
-        """Return the next part; RefusedError if it is too much, too late, or cut off."""
+        """Return the next part; RefusedError if it is too large, too late, or incomplete."""
         if self.is_complete:
             return await self._receive()
         message = await self._next(self._seconds)
@@ -252,7 +252,7 @@ class LimitedBody:
         return message
 
     async def drain(self) -> bool:
-        """Read what is left and forget it; return whether the end was reached within limits."""
+        """Read and discard the rest; return whether the end was reached within the limits."""
         if not self._drains:
             return False
         limit = max(DRAIN_BYTES, DRAIN_FACTOR * self._limit)

@@ -27,9 +27,9 @@ ANYWHERE = (
     "internal-error",
     "unavailable",
 )
-#: A digest of a campaign, for examples of the API.
+#: Digest of a campaign, for examples in the API documentation.
 DIGEST_EXAMPLE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-#: Regular expression of a campaign's id.
+#: Regular expression of a campaign's identifier.
 CAMPAIGN = "[a-z0-9][a-z0-9-]{0,63}"
 KEY = "^[A-Za-z0-9_-]{16,64}$"
 
@@ -62,7 +62,7 @@ ACCEPTED_SCHEMA = {
 
 
 def refusals(*names: str) -> dict[int | str, dict[str, Any]]:
-    """Return the responses of a route that refuses for these reasons, and those of any route.
+    """Return the OpenAPI responses for given reasons of refusal, and for those of any route.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def refusals(*names: str) -> dict[int | str, dict[str, Any]]:
 
 
 def service_document(app: FastAPI, description: str) -> dict[str, Any]:
-    """Return the OpenAPI document of the routes that the framework knows.
+    """Return the OpenAPI document of the routes of an application.
 
     Examples
     --------
@@ -134,18 +134,18 @@ def intake_operation(
     names: Sequence[str],
     parameters: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return the operation that takes reports.
+    """Return the OpenAPI operation of a route that accepts reports.
 
     Parameters
     ----------
     description : str
-        What becomes of reports.
+        What the server does with reports.
     content : dict
-        Kinds of bodies, with their schemas.
+        Content types of bodies, with their schemas.
     names : sequence of str
-        Problems of bodies, beside those of every intake.
+        Names of problems, in addition to those of every intake.
     parameters : sequence of dict, default=()
-        Headers, beside those of every intake.
+        Headers, in addition to those of every intake.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def parameter(
     *,
     required: bool = True,
 ) -> dict[str, Any]:
-    """Return a parameter of an operation: a text with a pattern.
+    """Return the OpenAPI description of a text parameter with a pattern.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def parameter(
 
 
 def json_example(description: str, example: Any, names: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a response with an example of its JSON.
+    """Return the OpenAPI description of a response, with an example of its JSON.
 
     Examples
     --------

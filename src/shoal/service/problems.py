@@ -45,7 +45,7 @@ class Problem(NamedTuple):
         }
 
 
-#: Every refusal of a server by its name, with status, title and remedy.
+#: All problems for which a server refuses a request, by name, with status, title and remedy.
 PROBLEMS = {
     problem.name: problem
     for problem in (
@@ -246,14 +246,14 @@ BY_STATUS = {404: "not-found", 405: "method-not-allowed", 422: "invalid-paramete
 
 
 class RefusedError(HTTPException):
-    """A request that is refused, with the problem document of its answer.
+    """Raised to refuse a request; the answer is a problem document.
 
     Parameters
     ----------
     name : str
         Key of `PROBLEMS`.
     detail : str
-        What this request did wrong; never a content of it.
+        What is wrong with this request, without any of its content.
     headers : mapping, default=None
         Headers of the answer.
     """
@@ -264,7 +264,7 @@ class RefusedError(HTTPException):
 
 
 def unavailable(detail: str, retry_after: int = 1) -> RefusedError:
-    """Return the refusal of a request that may be sent again soon.
+    """Return the error for a request that may be sent again soon.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def too_many_requests(detail: str, wait: float) -> RefusedError:
 
 
 def store_refusal(error: StoreError) -> RefusedError:
-    """Return the refusal of a request that the database could not serve.
+    """Return the error for a request that the database could not serve.
 
     Examples
     --------

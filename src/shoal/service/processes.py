@@ -30,20 +30,21 @@ STOP_SECONDS = 40
 
 
 class ServerProcess:
-    """A command of shoal that prints its address and serves until it is told to stop.
+    """Process of a shoal command that runs a server until it is told to stop.
 
     Parameters
     ----------
     arguments : sequence of str
-        Of the command, such as ``["collect", "serve", "--port", "0"]``.
+        Arguments of the command, such as ``["collect", "serve", "--port", "0"]``.
     log : Path
-        File for what it writes to its standard error.
+        File for the standard error of the process.
     **variables : str
-        Of its environment. Secrets go here: nobody reads them in a list of processes.
+        Environment variables of the process. Pass secrets here: they do not appear in a list of
+        processes.
 
     Examples
     --------
-    A server that does not start says why in its log.
+    If a server does not start, its log tells why.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -75,16 +76,16 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """Its number, for whoever looks at processes."""
+        """Identifier (PID) of the process."""
         return self._process.pid
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process has not ended."""
         return self._process.poll() is None
 
     def wait_for_address(self) -> str:
-        """Wait until it takes requests; StoreError if it ends instead."""
+        """Wait until the server accepts requests; StoreError if it ends instead."""
         line = "" if self._process.stdout is None else self._process.stdout.readline()
         word, _, address = line.partition(" ")
         if word != "ready":
@@ -92,11 +93,11 @@ class ServerProcess:
         return address.strip()
 
     def terminate(self) -> None:
-        """Tell it to stop, and do not wait."""
+        """Tell the server to stop, without waiting for its end."""
         self._process.terminate()
 
     def stop(self) -> None:
-        """Wait for its end as an operator does; by force, with its worker, if it does not come."""
+        """Tell the server to stop and wait for its end; kill it and its worker if it does not."""
         self.terminate()
         with suppress(BrokenPipeError), self._process:
             try:

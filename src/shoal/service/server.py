@@ -27,7 +27,7 @@ WARNING = (
 
 
 def start_log(settings: ServiceSettings) -> EventLog:
-    """Return the log of a server, which takes over all others; warn if it can be reached.
+    """Return the log of a server, which replaces all others; warn if it is open to the network.
 
     Examples
     --------
@@ -49,18 +49,18 @@ def run_app(
     listener: socket.socket,
     announce: Callable[[str], None] | None = None,
 ) -> None:
-    """Run an application until it is told to stop (SIGINT or SIGTERM).
+    """Run an application until it receives a signal to stop (SIGINT or SIGTERM).
 
     Parameters
     ----------
     app : FastAPI
-        What to run.
+        Application to run.
     settings : ServiceSettings
-        Its limits.
+        Limits of the application.
     listener : socket
-        Of :func:`listen`.
+        Socket from :func:`listen`.
     announce : callable, default=None
-        Called once with the address, such as ``"http://127.0.0.1:8000"``, when requests are taken;
+        Called once with the address, such as ``"http://127.0.0.1:8000"``, when the server is ready;
         None writes the line ``ready http://127.0.0.1:8000`` to the standard output.
 
     Examples
@@ -90,7 +90,7 @@ def run_app(
 
 
 def server_config(app: FastAPI, settings: ServiceSettings) -> uvicorn.Config:
-    """Return how uvicorn runs an application: no address in a log, no name of the software.
+    """Return the configuration of uvicorn, which logs no addresses and hides the server's name.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def listen(settings: ServiceSettings) -> socket.socket:
 
 @contextlib.contextmanager
 def end_on_signals() -> Iterator[None]:
-    """End the block, rather than the process, once uvicorn has passed a signal on.
+    """Context manager that ends its block, not the process, when uvicorn passes on a signal.
 
     Examples
     --------

@@ -11,35 +11,37 @@ __all__ = ["ServiceSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSettings:
-    """How a server of shoal is run; its own settings come in a class of this one.
+    """Settings that all servers of shoal have; each server adds its own in a subclass.
 
     Parameters
     ----------
     host : str, default="127.0.0.1"
-        Address to listen on. Anything but the own machine needs TLS in front.
+        Address to listen on. If other machines can reach it, put a proxy with TLS in front.
     port : int, default=8000
         Port to listen on; 0 takes a free one.
     max_body_bytes : int, default=1048576
-        Largest body of a request.
+        Largest size of the body of a request, in bytes.
     max_requests, max_connections : int
-        Requests and connections at a time; those beyond are answered 503. One client address has
-        at most an eighth of the requests; those beyond are answered 429.
+        Largest number of simultaneous requests and connections; further ones are answered 503. One
+        client address may have at most an eighth of the requests; further ones are answered 429.
     client_rate : float, default=50
-        Requests a second of one client address; a burst may have four times as many. The own
-        machine is not limited: behind a proxy it would be everybody.
+        Largest number of requests per second from one client address; a burst may have four times
+        as many. Localhost is not limited: behind a proxy, all clients would share its address.
     failure_rate : float, default=0.2
-        Wrong guesses a second at one token or key from one client address, after a burst of ten.
+        Largest number of wrong guesses per second at one token or key from one client address,
+        after a burst of ten.
     trusted_proxies : int, default=0
-        Proxies in front that add an address to ``X-Forwarded-For``. With 0 the header is ignored.
+        Number of proxies in front that add an address to ``X-Forwarded-For``. With 0, the header is
+        ignored.
     max_header_bytes : int, default=16384
-        Largest head of a request.
+        Largest size of the head of a request, in bytes.
     header_seconds, body_seconds, idle_seconds, send_seconds : float
-        How long a client may take to send the head and the body of a request, to ask again on an
-        open connection, and to read a part of an answer.
+        Longest time for a client to send the head and the body of a request, to send another
+        request on an open connection, and to read a part of an answer.
     refresh_seconds : float, default=2
-        How soon a change of what the server is run by, such as a revoked key, is noticed.
+        Time after which a change, such as a revoked key, takes effect at the latest.
     stop_seconds : float, default=30
-        How long requests may take to end when the server is stopped.
+        Longest time for requests to finish when the server is stopped.
 
     Examples
     --------
@@ -84,7 +86,7 @@ class ServiceSettings:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only the own machine can reach the server."""
+        """Whether the server can be reached only from this machine."""
         if self.host == "localhost":
             return True
         try:

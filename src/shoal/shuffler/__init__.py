@@ -1,9 +1,9 @@
-"""The relay: takes sealed reports, waits for a full batch, shuffles it and forwards it.
+"""The relay: collects encrypted reports until a batch is full, shuffles and forwards the batch.
 
-:func:`serve` runs one, :func:`create_app` makes its HTTP application, :class:`RelayStore` is its
-database. It is run by somebody else than the analyst. It cannot open a report; it keeps no time and
-no address; whoever receives its batches cannot tell which report came from whom. What must be
-trusted for that, and what this cannot prevent, is said in ``docs/shuffling.md``.
+:func:`serve` runs a relay, :func:`create_app` makes its HTTP application, :class:`RelayStore` is
+its database. Its operator must not be the analyst. It cannot decrypt reports and stores neither
+times nor addresses; the receiver of a batch cannot tell which report came from which device.
+``docs/shuffling.md`` explains who must be trusted for that, and what it cannot prevent.
 """
 
 from typing import TYPE_CHECKING

@@ -41,7 +41,7 @@ collector in shuffled batches, without a time or an address. Only whole batches 
 
 
 def open_store(settings: Settings, campaign: RelayedCampaign) -> RelayStore:
-    """Open the database of a relay for its campaign.
+    """Open or create the database of a relay for its campaign.
 
     Examples
     --------
@@ -99,22 +99,22 @@ def create_app(
     Parameters
     ----------
     store : RelayStore
-        Open; the application does not close it.
+        Open database; the application does not close it.
     campaign : RelayedCampaign
-        The one campaign that it serves.
+        The single campaign of the relay.
     credentials : FileCredentials
         Ingest keys of devices and tokens of the operator.
     settings : Settings
-        Limits, and where batches go.
+        Limits, and the address that batches are forwarded to.
     log : EventLog, default=None
-        Where a line for each batch goes; None is the standard error.
+        Receives a line for each batch; None is the standard error.
     transport : Transport, default=None
-        Carries batches; None is ``UrlTransport(timeout=60)``.
+        Sends batches; None is ``UrlTransport(timeout=60)``.
 
     Returns
     -------
     app : FastAPI
-        Its lifespan starts the writer of reports and the forwarder of batches.
+        The application. Its lifespan starts the writer of reports and the forwarder of batches.
 
     Examples
     --------

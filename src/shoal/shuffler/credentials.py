@@ -22,17 +22,18 @@ class OperatorToken(NamedTuple):
 
 
 class FileCredentials:
-    """Ingest keys and tokens, one a line; a line that is taken out ends at once.
+    """File of ingest keys and tokens, one on each line; deleting a line revokes it at once.
 
     Parameters
     ----------
     path : Path
-        The file; made with one key and one token if it is not there, for its owner alone.
+        The file. If it does not exist, it is created with one key and one token, readable by its
+        owner only.
 
     Raises
     ------
     ParameterError
-        If it cannot be read or written, or has a line that is neither.
+        If the file cannot be read or written, or a line is neither a key nor a token.
 
     Examples
     --------
@@ -65,11 +66,11 @@ class FileCredentials:
             ) from None
 
     def find_token(self, text: str) -> OperatorToken | None:
-        """Return what a token allows, or None if it is not in the file."""
+        """Return the token of a text, or None if it is not in the file."""
         return OperatorToken() if self._holds(text, TOKEN_PREFIX) else None
 
     def ingest_key_ok(self, campaign: str, text: str) -> bool:
-        """Return whether this is an ingest key of the file: a relay has one campaign."""
+        """Return whether the file holds this ingest key; the relay has a single campaign."""
         return self._holds(text, KEY_PREFIX)
 
     def _holds(self, text: str, prefix: str) -> bool:

@@ -23,28 +23,28 @@ LOOK_SECONDS = 2.0  # between two looks that requests ask for: anybody can send 
 def fetch_document(
     place: str, public_key: str, transport: Transport | None = None
 ) -> SignedCampaign:
-    """Read the signed document of a campaign that is shuffled.
+    """Read the signed document of a campaign with a shuffler.
 
     Parameters
     ----------
     place : str
         A file, or an address such as ``https://collect.example.org/v1/campaigns/homes``.
     public_key : str
-        Key that must have signed it.
+        Public key of the required signer.
     transport : Transport, default=None
-        Carries the request; None is ``UrlTransport()``.
+        Sends the request; None is ``UrlTransport()``.
 
     Returns
     -------
     signed : SignedCampaign
-        Of a campaign with a shuffler.
+        The signed document.
 
     Raises
     ------
     ParameterError
-        If there is no document, or one of a campaign that nobody shuffles.
+        If there is no document, or its campaign has no shuffler.
     CampaignError
-        If it is not signed by this key.
+        If the document is not signed by this key.
 
     Examples
     --------
@@ -125,16 +125,18 @@ class SealedCheck:
 
 
 class RelayedCampaign:
-    """The one campaign of a relay; a newer document is noticed, at once if somebody answers it.
+    """The campaign of a relay, which follows newer revisions of its document.
+
+    A newer document is noticed at once if a device reports by it.
 
     Parameters
     ----------
     place, public_key : str
-        As :func:`fetch_document` takes them.
+        As for :func:`fetch_document`.
     log : EventLog
-        Where refused documents are noted.
+        Log of refused documents.
     transport : Transport, default=None
-        Carries requests; None is ``UrlTransport()``.
+        Sends requests; None is ``UrlTransport()``.
 
     Examples
     --------
@@ -179,11 +181,11 @@ class RelayedCampaign:
         self.live = LiveCampaign(signed, SealedCheck(signed.campaign))
 
     def get(self, campaign: str) -> LiveCampaign | None:
-        """Return the campaign, if it is this one."""
+        """Return the campaign if it has this identifier."""
         return self.live if campaign == self.live.id else None
 
     async def find(self, campaign: str, digest: bytes | None = None) -> LiveCampaign | None:
-        """Return the campaign; look again if its document is not `digest`."""
+        """Return the campaign; read its document again if the digest is not `digest`."""
         known = self.get(campaign)
         if known is None or digest is None or known.digest == digest:
             return known
@@ -192,7 +194,7 @@ class RelayedCampaign:
         return self.live
 
     def look(self) -> None:
-        """Read the document again; one that is not newer, or weaker, changes nothing."""
+        """Read the document again; it is ignored unless it is newer and protects no less."""
         try:
             found = fetch_document(*self._source)
         except (CampaignError, DeliveryError, ParameterError) as error:

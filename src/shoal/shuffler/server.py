@@ -21,29 +21,29 @@ def serve(
     *,
     announce: Callable[[str], None] | None = None,
 ) -> None:
-    """Run a relay until it is told to stop (SIGINT or SIGTERM).
+    """Run a relay until it receives a signal to stop (SIGINT or SIGTERM).
 
-    Reports that wait when it is told to stop wait for the next start: an incomplete batch is never
+    Reports that are waiting at that time wait for the next start: an incomplete batch is never
     forwarded.
 
     Parameters
     ----------
     document : str
-        The campaign's signed document: a file, or its address at the collector.
+        Signed document of the campaign: a file, or its address at the collector.
     public_key : str
-        Key that must have signed it.
+        Public key of the required signer.
     keys : Path
-        File with ingest keys of devices and tokens of the operator; made if it is not there.
+        File with ingest keys of devices and tokens of the operator; created if it does not exist.
     settings : Settings
-        How to run it.
+        Database, addresses and limits.
     announce : callable, default=None
-        Called once with the address, such as ``"http://127.0.0.1:8000"``, when requests are taken;
+        Called once with the address, such as ``"http://127.0.0.1:8000"``, when the server is ready;
         None writes the line ``ready http://127.0.0.1:8000`` to the standard output.
 
     Raises
     ------
     ParameterError
-        If the campaign has no shuffler, or the address cannot be listened on.
+        If the campaign has no shuffler, or the relay cannot listen on the address.
     CampaignError
         If the document is not signed by this key.
     StoreError

@@ -11,24 +11,24 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class Settings(ServiceSettings):
-    """How one relay is run.
+    """Settings of a relay.
 
     Parameters
     ----------
     database : str
-        A file of SQLite.
+        Path of an SQLite file.
     to : str
-        Address of the collector: https, or http on the own machine.
+        Address of the collector: https, or http for localhost.
     key : str, default=None
-        The relay's ingest key of the collector, which takes no batch without one.
+        Ingest key of the relay at the collector, which accepts no batch without one.
     campaign_rate : float, default=5000
-        Submissions a second; a burst may have twice as many. No limit keeps somebody with many
-        addresses from filling a batch with reports of their own.
+        Largest number of submissions per second; a burst may have twice as many. No limit prevents
+        an attacker with many addresses from filling a batch with their own reports.
     retry_seconds : float, default=120
-        Longest wait after a batch was not acknowledged, unless the collector names a longer one,
-        which may be an hour.
+        Longest wait, in seconds, before a batch that was not acknowledged is sent again. The
+        collector may name a longer one, up to an hour.
     **kwargs
-        Settings of every server, such as host and port: see
+        Settings that all servers have, such as host and port; see
         :class:`shoal.service.ServiceSettings`.
 
     Examples

@@ -66,9 +66,9 @@ class Batch(NamedTuple):
     Parameters
     ----------
     number : int
-        1, then one more each time.
+        Number of the batch: 1, 2 and so on.
     body : bytes
-        Sealed reports, one after the other.
+        Encrypted reports, one after the other.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Batch(NamedTuple):
 
 
 class RelayCounts(NamedTuple):
-    """What a relay has done: reports that wait, batches formed and forwarded, reports dropped.
+    """Counts of a relay: reports waiting, batches formed and forwarded, reports dropped.
 
     Examples
     --------
@@ -109,16 +109,16 @@ class _State(NamedTuple):
 
 
 class RelayStore:
-    r"""Sealed reports of one campaign, from the first commit to the last batch.
+    r"""Database of a relay: the encrypted reports of one campaign until they are forwarded.
 
     Any number of threads may use it. Open it with :meth:`RelayStore.open`.
 
     Parameters
     ----------
     database : Database
-        With the tables of a relay.
+        Database with the tables of a relay.
     source : random.Random, default=secrets.SystemRandom()
-        Draws batches; anything but the default is for tests.
+        Random numbers to draw batches; anything but the default is for tests.
 
     Examples
     --------
@@ -155,30 +155,30 @@ class RelayStore:
         batch_size: int,
         source: random.Random | None = None,
     ) -> Self:
-        """Open the database of a relay, or make it.
+        """Open or create the database of a relay.
 
         Parameters
         ----------
         path : str
-            A file of SQLite, made for its owner alone if it is not there.
+            Path of an SQLite file; a missing one is created, readable by its owner only.
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
         width : int
-            Bytes of a sealed report.
+            Number of bytes of an encrypted report.
         batch_size : int
-            Reports of a batch.
+            Number of reports in a batch.
         source : random.Random, default=None
-            Draws batches; None is the randomness of the system.
+            Random numbers to draw batches; None takes the operating system's entropy.
 
         Returns
         -------
         store : RelayStore
-            Ready; close it, or use it as a context.
+            Open store; close it, or use it in a ``with`` statement.
 
         Raises
         ------
         ParameterError
-            If the file belongs to another campaign or is none of a relay.
+            If the file belongs to another campaign, or is not that of a relay.
         StoreError
             If the database cannot be used.
         """
@@ -199,7 +199,7 @@ class RelayStore:
         return store
 
     def check_submission(self, submission: Submission) -> None:
-        """Refuse what cannot be a sealed report, and everything once forwarding has stopped."""
+        """Refuse what cannot be an encrypted report, and everything once forwarding has stopped."""
         if self._stopped is not None:
             raise StoreUnavailableError(self._stopped, retry_after=STOPPED_SECONDS)
         if submission.campaign != self._fixed.campaign or submission.n_reports != 1:
@@ -211,17 +211,17 @@ class RelayStore:
             )
 
     def append(self, group: Sequence[Submission]) -> list[Outcome]:
-        """Store reports in one transaction and say what became of each.
+        """Store reports in one transaction, and return the outcome of each.
 
         Parameters
         ----------
         group : sequence of Submission
-            One sealed report each. Of two with one key, the first counts.
+            Submissions of one encrypted report each. Of two with the same key, the first counts.
 
         Returns
         -------
         outcomes : list of Outcome
-            In the order of `group`; when they are returned, all is on the disk.
+            Outcomes in the order of `group`; when they are returned, all reports are on the disk.
 
         Raises
         ------
@@ -251,14 +251,14 @@ class RelayStore:
         return Outcome.STORED
 
     def form_batch(self) -> int | None:
-        """Draw a batch of the reports that wait, if they are enough, and write it as one body.
+        """Draw a batch from the waiting reports, if there are enough, and store it as one body.
 
-        Which reports and in which order is uniform over all choices, whenever they came.
+        All choices and orders of reports are equally likely, independent of the time of arrival.
 
         Returns
         -------
         number : int or None
-            Of the batch; None if too few wait: then nothing changes.
+            Number of the batch; None if too few reports wait, and then nothing changes.
         """
         size = self._fixed.batch_size
         with self._database.write() as connection:
@@ -291,7 +291,7 @@ class RelayStore:
         return number
 
     def next_batch(self) -> Batch | None:
-        """Return the batch to forward: the first one that was not acknowledged."""
+        """Return the next batch to forward, the first one that was not acknowledged."""
         statement = "SELECT number, body FROM batches ORDER BY number LIMIT 1"
         with self._database.read() as connection:
             row = connection.exec_driver_sql(statement).one_or_none()
@@ -307,10 +307,10 @@ class RelayStore:
         self._empty_log()
 
     def drop_waiting(self) -> int:
-        """Delete the reports that wait, once the campaign is closed; return how many.
+        """Delete the waiting reports once the campaign is closed, and return their number.
 
-        They are fewer than a batch: alone they would not be hidden in one. As many as a batch, of
-        which some were stored just now, are left to be forwarded.
+        They are fewer than a batch and could not be hidden in one. If there are enough for a batch,
+        because some were stored just now, they are kept to be forwarded.
         """
         with self._database.write() as connection:
             if _read_state(connection).n_waiting >= self._fixed.batch_size:
@@ -324,16 +324,16 @@ class RelayStore:
         return count
 
     def counts(self) -> RelayCounts:
-        """Return how many reports wait, and what became of the others."""
+        """Return the counts of waiting, forwarded and dropped reports."""
         with self._database.read() as connection:
             return RelayCounts(*_read_state(connection)[4:])
 
     def stop(self, reason: str) -> None:
-        """Take no more reports: they could not be forwarded."""
+        """Accept no more reports, as they could not be forwarded."""
         self._stopped = reason
 
     def ping(self) -> None:
-        """Take the lock of writers and give it back; StoreError if nothing can be stored now."""
+        """Check that reports can be stored now, by taking the write lock; else raise StoreError."""
         if self._stopped is not None:
             raise StoreUnavailableError(self._stopped, retry_after=STOPPED_SECONDS)
         with self._database.write():

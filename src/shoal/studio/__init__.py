@@ -1,9 +1,9 @@
-"""The studio: web pages on which a curator sees what privacy costs on the own table.
+"""The studio: local web pages on which a curator sees what privacy costs on their own table.
 
-:func:`serve_studio` runs it on the own machine, :func:`create_studio` makes its HTTP application,
-:class:`StudioSettings` says where it listens, and :func:`open_file` puts a table into its
-:class:`Workspace`. Records are kept in the memory of the process and
-nowhere else; nothing is sent to another machine. The collector never mounts or imports it.
+:func:`serve_studio` runs the studio on this machine, :func:`create_studio` makes its HTTP
+application, :class:`StudioSettings` holds its settings, and :func:`open_file` adds a table to its
+:class:`Workspace`. Records are kept only in the memory of the process; nothing is sent to another
+machine. The collector never mounts or imports the studio.
 """
 
 from typing import TYPE_CHECKING

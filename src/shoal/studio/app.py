@@ -34,12 +34,12 @@ def create_studio(workspace: Workspace) -> FastAPI:
     Parameters
     ----------
     workspace : Workspace
-        What it holds; emptied when the application ends.
+        Tables and work of the studio; emptied when the application ends.
 
     Returns
     -------
     app : FastAPI
-        For one person, on the own machine.
+        The application, for one person on their own machine.
 
     Examples
     --------

@@ -48,21 +48,21 @@ def open_file(
     path: str | os.PathLike[str],
     schema: Schema | str | os.PathLike[str] | None = None,
 ) -> StudioTable:
-    r"""Open a CSV or Parquet file of this machine.
+    r"""Open a CSV or Parquet file on this machine in the studio.
 
     Parameters
     ----------
     workspace : Workspace
-        Which keeps the table.
+        Workspace that keeps the table.
     path : path-like
-        The file; it is read at once, and left as it is.
+        The file; it is read at once and not changed.
     schema : Schema or path-like, default=None
-        Its public description, or the file of it; the page asks if left out.
+        Public description of the table, or a file with it; with None, the page asks for it.
 
     Returns
     -------
     table : StudioTable
-        With a schema, its columns alone are read.
+        The table; with a schema, only its columns are read.
 
     Raises
     ------

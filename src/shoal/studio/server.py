@@ -28,23 +28,23 @@ def serve_studio(
     open_browser: bool = False,
     announce: Callable[[str], None] | None = None,
 ) -> None:
-    """Run the studio until it is told to stop, by Ctrl-C or SIGTERM.
+    """Run the studio until it is stopped by Ctrl-C or SIGTERM.
 
-    Running work is canceled then, and all records are forgotten.
+    It then cancels running work and forgets all records.
 
     Parameters
     ----------
     settings : StudioSettings
-        Where it listens, and who may open it.
+        Port, token and limits.
     workspace : Workspace, default=None
-        With tables that are there from the start; None has none.
+        Workspace with tables to start with; None starts with an empty one.
     path : str, default="/"
-        Page that is opened first, with its query.
+        Path of the page to open first, with its query.
     open_browser : bool, default=False
         Whether to open that page in the user's browser.
     announce : callable, default=None
-        Called once with the address of that page, token included, when requests are taken; None
-        writes ``ready ADDRESS`` to the standard output.
+        Called once with the address of that page, including the token, when the studio is ready;
+        None writes ``ready ADDRESS`` to the standard output.
 
     Raises
     ------

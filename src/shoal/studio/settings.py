@@ -18,30 +18,30 @@ NAME = re.compile(r"[A-Za-z0-9.-]{1,253}")
 
 @dataclass(frozen=True, kw_only=True)
 class StudioSettings(ServiceSettings):
-    """How the studio is run.
+    """Settings of the studio.
 
     Parameters
     ----------
     port : int, default=8760
         Port to listen on; 0 takes a free one.
     max_body_bytes : int, default=536870912
-        Largest file that can be dropped on the page; it is kept in memory.
+        Largest size, in bytes, of a file that can be dropped on the page; it is kept in memory.
     body_seconds : float, default=300
-        How long such a file may take to arrive.
+        Longest time, in seconds, for such a file to arrive.
     stop_seconds : float, default=2
-        How long requests may take to end when the studio is stopped.
+        Longest time, in seconds, for requests to finish when the studio is stopped.
     token : str, default=""
-        Secret of at least 16 characters that a browser must have. Without one, every program on
-        this machine may open the studio; an address that others can reach needs one.
+        Secret of at least 16 characters that the browser must send. Without one, every program on
+        this machine can open the studio. Required if other machines can reach the address.
     names : tuple of str, default=()
-        Host names under which the studio may be opened beside its own address: pages of any other
-        name are refused, so that no web page can reach it by a name of its own (DNS rebinding).
+        Further host names under which the studio may be opened. Requests for any other name are
+        refused, so that no web page can reach the studio by its own host name (DNS rebinding).
     ledger : Path or None, default=None
-        File of the ledger that is charged; None keeps one in memory for each name of a table.
+        File of the ledger to charge; None keeps a ledger in memory for each name of a table.
     database : str, default=""
-        Database of a collector, for the page of campaigns; empty until one is started there.
+        URL of a collector's database, for the page of campaigns; empty until one is started there.
     folders : tuple of Path, default=()
-        Folders with pages of ``shoal compare``, ``reproduce`` and others, to be listed.
+        Folders to list that hold pages of ``shoal compare``, ``reproduce`` and other commands.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class StudioSettings(ServiceSettings):
 
     @property
     def allowed_names(self) -> frozenset[str]:
-        """Host names that a request may be for."""
+        """Host names that are accepted in requests."""
         own = LOOPBACK_NAMES if self.is_loopback else ()
         return frozenset(name.lower() for name in (self.host, *own, *self.names))
 

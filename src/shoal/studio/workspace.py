@@ -165,14 +165,14 @@ def ledger_summary(ledger: Ledger) -> dict[str, Any]:
 
 
 class Workspace:
-    """Everything that a studio holds.
+    """Tables, ledgers and running work of a studio.
 
     Parameters
     ----------
     settings : StudioSettings
-        Which ledger, database and folders it uses.
+        Settings, with the ledger, database and folders to use.
     log : EventLog, default=None
-        For errors that nobody foresaw; None is the standard error of this process.
+        Log of unexpected errors; None is the standard error of this process.
 
     Examples
     --------
@@ -199,9 +199,9 @@ class Workspace:
         columns: Mapping[str, Any],
         schema: Schema | None = None,
     ) -> StudioTable:
-        """Keep a table under a new random identifier.
+        """Add a table under a new random identifier.
 
-        The oldest of too many is forgotten, but for those of which something was bought.
+        If there are too many, the oldest one of which nothing was bought is forgotten.
         """
         table = StudioTable(secrets.token_urlsafe(9), name, source, columns, schema)
         with self.lock:
@@ -219,7 +219,7 @@ class Workspace:
         raise RefusedError("invalid-parameter", FULL)
 
     def get(self, identifier: str) -> StudioTable:
-        """Return a table, or refuse."""
+        """Return a table by its identifier; refuse an unknown one."""
         with self.lock:
             table = self._tables.get(identifier)
         if table is None:
@@ -246,15 +246,15 @@ class Workspace:
 
     @property
     def folders(self) -> Iterable[Path]:
-        """Folders with pages that other commands wrote."""
+        """Folders with pages written by other commands."""
         return self.settings.folders
 
     def on_close(self, close: Callable[[], None]) -> None:
-        """Call this when the studio ends, last added first."""
+        """Register a function to call when the studio ends, the last registered first."""
         self._closers.append(close)
 
     def close(self) -> None:
-        """End all work and forget all records."""
+        """Stop all work and forget all records."""
         self.jobs.end()
         while self._closers:
             self._closers.pop()()

@@ -1,6 +1,8 @@
-"""Raw records wherever they are: in memory, in files, in a Spark cluster. No noise lives here.
+"""Raw records in memory, in files and in Spark: reading, checking, and computing sums over them.
 
-What reads files and Spark frames is loaded when first asked for: a device has neither.
+Estimators make tables of what ``fit`` is given; :class:`ArrowTable` and :class:`SparkTable` can be
+passed to them too. Nothing here adds noise. The readers of files and of Spark DataFrames are
+imported on first use: a device needs neither.
 """
 
 import importlib

@@ -25,22 +25,22 @@ BLOCK_VALUES = 1 << 20  # doubles that a thread makes at a time: 8 MiB
 
 @dataclass(frozen=True, eq=False)
 class ArrayTable:
-    """A table in memory, checked.
+    """A table in memory, whose values have been checked.
 
     Parameters
     ----------
     X : ndarray of float16, float32 or float64, shape (n, d)
-        Finite numbers; perhaps a memory map.
+        Finite numbers; may be a memory map.
     names : tuple of str, default=()
-        Names of the columns; none where they have none.
+        Names of the columns; empty if they have none.
     labels : ndarray, default=None
-        Classes of the records, as text or numbers.
+        Known classes of the records, as text or numbers.
     user_ids : list of str or int, or column of a frame, default=None
-        Whose record each row is, as it is in the table.
+        User whose record each row is, unchanged from the source.
     weights : ndarray of float64, default=None
-        How much each row counts, where a schema says so.
+        Weight of each row, if the schema has a field for it.
     schema : Schema, default=None
-        By which the records were encoded.
+        Schema by which the records were encoded.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ArrayTable:
 
     @property
     def rows(self) -> int:
-        """Number of records: private."""
+        """Number of records, which is private."""
         return len(self.X)
 
     @property
@@ -73,24 +73,24 @@ class ArrayTable:
         return 4 * self.X.size <= HELD or not _is_mapped(self.X)
 
     def check(self) -> None:
-        """Do nothing: arrays are checked when they come in."""
+        """Do nothing; arrays are checked when the table is made."""
 
     def doubles(self) -> Floats:
-        """Return the records in double precision: a copy where they are narrower."""
+        """Return the records in double precision; a copy if they have less."""
         return self.X.astype(np.float64, copy=False)
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
-        """Run a job on all records, some at a time.
+        """Run a job on all records, block by block.
 
         Parameters
         ----------
         job : Job
-            What to compute.
+            The statistic to compute.
 
         Returns
         -------
         result : tuple of ndarray of int64
-            The same for any number of threads.
+            The statistic, the same for any number of threads.
         """
 
         def work(blocks: Iterator[Block]) -> tuple[Ints, ...]:
@@ -102,17 +102,17 @@ class ArrayTable:
         return job.combine(self._on_threads(work))
 
     def collect(self, label: Label) -> Labels:
-        """Return a number for each record, in their order: private, as the records are.
+        """Return an integer for each record, in their order; as private as the records.
 
         Parameters
         ----------
         label : callable
-            From a block to a number for each of its records.
+            Takes a block of records and returns an integer for each of them.
 
         Returns
         -------
         labels : ndarray of int32, shape (n,)
-            For the curator only.
+            One number for each record, for the curator only.
         """
         parts = self._on_threads(lambda blocks: [label(block) for block in blocks])
         return np.concatenate([np.empty(0, dtype=np.int32), *itertools.chain(*parts)])

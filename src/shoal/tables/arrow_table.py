@@ -29,30 +29,30 @@ HELD = 2**28  # bytes of records that an estimator may keep
 class ArrowTable(ExternalTable):
     r"""A table in Parquet, Feather or CSV files, or in an Arrow dataset.
 
-    Only the columns that are asked for are read. Each thread reads a piece of a file and works on
-    it while it is in cache, so memory does not grow with the number of records.
+    Pass it to an estimator as ``X``. Only the chosen columns are read. Each thread reads a piece of
+    a file and processes it at once, so memory use does not grow with the number of records.
 
     Parameters
     ----------
     source : path-like or pyarrow.dataset.Dataset
-        A file, or a folder of files of one kind.
+        A file, a folder of files of one format, or a dataset.
     columns : sequence of str, default=None
-        Which columns, in this order: of numbers, or one of lists of numbers, all of one length,
-        each number of which is then a column without a name. They must be given for a path: a name
-        in a file may be a value of a record, and those that are read here are published with a
-        release. Of a dataset, all by default: its names are in your hands, as those of a data frame
-        are.
+        Names of the columns to read, in this order. They hold numbers; or a single column holds
+        lists of numbers, all of the same length, and each position becomes a column without a
+        name. Required for a path unless there is a schema: names are published with a release, and
+        what stands in the header of a file may be a value of a record. None takes all columns of
+        a dataset, whose names you can check as those of a data frame.
     names : sequence of str, default=None
-        Names of all columns, in order, of CSV files without a header line; `columns` chooses among
-        them.
+        Names of all columns, in order, for CSV files without a header line; `columns` chooses
+        among them.
     schema : Schema, default=None
-        The public description of the columns, which may hold text, dates and gaps. Its features
-        are read, and every record is encoded as it is read; `columns` are left out.
+        Public description of the columns, in place of `columns`; they may hold text, dates and
+        missing values. Its features are read, and each record is encoded as it is read.
     memory : int, default=2**28
-        Bytes. Records that take no more in memory, at four bytes a value, are kept there by an
-        estimator that needs several passes; 0 reads the files again for each.
+        Number of bytes. If an estimator needs several passes, it keeps the records in memory, at
+        four bytes a value, if they fit into this; else, or with 0, each pass reads the files again.
     threads : int, default=None
-        How many threads may work; None takes as many as the process may use.
+        Largest number of threads; None takes as many as the process may use.
 
     Examples
     --------
@@ -107,21 +107,21 @@ class ArrowTable(ExternalTable):
 
     @property
     def path(self) -> Path | None:
-        """The file or folder that was given; None for a dataset."""
+        """Path of the file or folder; None for a dataset."""
         return self._path
 
     def with_schema(self, schema: Schema) -> "ArrowTable":
-        """Return the same files, read by another schema.
+        """Return a table of the same files with another schema.
 
         Parameters
         ----------
         schema : Schema
-            Whose columns are read.
+            Public description of the columns to read.
 
         Returns
         -------
         table : ArrowTable
-            Not checked yet.
+            A new table, which has not been checked yet.
         """
         return ArrowTable(
             self._dataset if self._path is None else self._path,
@@ -133,7 +133,7 @@ class ArrowTable(ExternalTable):
 
     @property
     def fits_in_memory(self) -> bool:
-        """Return whether the records, once they are counted, may be kept in memory."""
+        """Return whether the records fit into ``memory``; known once they are counted."""
         return self._rows is not None and 4 * self._rows * self.columns <= self._memory
 
     def check(self) -> None:
@@ -142,8 +142,8 @@ class ArrowTable(ExternalTable):
         Raises
         ------
         DataError
-            If a file is damaged, lacks a column or has another type there, if a value is missing,
-            infinite or NaN, or if there is no record.
+            If a file is damaged, a column is missing or has another type in one of the files, a
+            value is missing, infinite or NaN, or there are no records.
         """
         for piece in self._parts():
             self._reader.check(piece.schema(), piece.name)
@@ -159,17 +159,17 @@ class ArrowTable(ExternalTable):
         Parameters
         ----------
         job : Job
-            What to compute.
+            The statistic to compute.
 
         Returns
         -------
         result : tuple of ndarray of int64
-            The same for any number of threads, files and row groups.
+            The statistic, the same for any number of threads, files and row groups.
 
         Raises
         ------
         DataError
-            If the files cannot be read, or hold other records than those that were checked.
+            If the files cannot be read, or have changed since they were checked.
         """
 
         def work(pieces: Iterator[tuple[int, Iterator[Block]]]) -> tuple[int, tuple[Ints, ...]]:
@@ -186,17 +186,17 @@ class ArrowTable(ExternalTable):
         return job.combine([result for _, result in found])
 
     def collect(self, label: Label) -> Labels:
-        """Return a number for each record, in the order of the files: private, as the records are.
+        """Return an integer for each record, in the order of the files; as private as the records.
 
         Parameters
         ----------
         label : callable
-            From a block to a number for each of its records.
+            Takes a block of records and returns an integer for each of them.
 
         Returns
         -------
         labels : ndarray of int32, shape (n,)
-            For the curator only.
+            One number for each record, for the curator only.
         """
         parts: dict[int, list[Labels]] = {}
 
@@ -215,30 +215,31 @@ class ArrowTable(ExternalTable):
         *,
         names: Sequence[str] | None = None,
     ) -> StagedFiles:
-        """Draw a report of every record, and keep them out of sight until they are paid for.
+        """Draw a report of every record, and keep the reports hidden until the ledger is charged.
 
         Parameters
         ----------
         start : Start
-            From the number of a partition to what draws the reports of its blocks.
+            Takes the index of a partition and returns a function that draws the reports of its
+            blocks.
         out : path-like
-            A folder for files of Parquet, which is not there yet or empty.
+            Folder for the Parquet files; it must be empty or not exist yet.
         names : sequence of str, default=None
-            Columns of a report; None for those of the records.
+            Names of the columns of a report; None takes those of the records.
 
         Returns
         -------
         staged : StagedFiles
-            ``publish`` puts them there, all at once; ``discard`` leaves nothing.
+            ``publish`` moves all files to the folder at once; ``discard`` deletes them.
 
         Raises
         ------
         ParameterError
-            If the folder is taken: before anything is read.
+            If the folder is not empty; nothing has been read then.
         DataError
-            If the files cannot be read or hold a value that is not finite; nothing is left.
+            If the files cannot be read or hold a value that is not finite; no file is left behind.
         ReleaseError
-            If the disk does not take the reports; nothing is left.
+            If the reports cannot be written; no file is left behind.
         """
         self._refuse_lists()
         return stage_files(
@@ -253,15 +254,15 @@ class ArrowTable(ExternalTable):
         Parameters
         ----------
         work : callable
-            Runs once in each thread. It is given an iterator that hands out pieces while there
-            are any: the index of the piece, and an iterator over its blocks, in order.
+            Runs once in each thread. Its argument is an iterator over the pieces that are left:
+            the index of a piece, and an iterator over its blocks, in order.
         look : bool, default=True
-            Whether blocks are looked at for NaN and inf before they are handed out.
+            Whether blocks are checked for NaN and inf first.
 
         Returns
         -------
         results : list
-            What ``work`` returned, one for each thread.
+            The results of ``work``, one for each thread.
         """
         waiting = enumerate(self._parts())
         lock, stop = threading.Lock(), threading.Event()

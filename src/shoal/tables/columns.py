@@ -75,7 +75,7 @@ def check_header(names: Sequence[str], columns: int, where: str) -> None:
 
 
 NO_RECORD = "X must hold at least one record, got none"
-#: Text of the error about files that changed between two passes over them.
+#: Message of the error if files changed between two passes over them.
 CHANGED = "X must stay as it is while it is read: its files have changed"
 
 
@@ -171,17 +171,17 @@ def _numbers_of(batch: Any, names: Sequence[str], *, width: int | None, look: bo
 
 
 def refuse_infinite(values: Floats) -> None:
-    """Refuse values that are infinite or NaN.
+    """Raise an error if any value is infinite or NaN.
 
     Parameters
     ----------
     values : ndarray of float64
-        Of one column.
+        Values of one column.
 
     Raises
     ------
     DataError
-        If one of them is; the message holds no value.
+        If any value is infinite or NaN; the message contains no value.
 
     Examples
     --------

@@ -46,22 +46,23 @@ NUMBER_BYTES = 8
 def open_table(
     X: Any, *, columns: Sequence[str] | None = None, schema: Schema | None = None
 ) -> ArrowTable | SparkTable | None:
-    """Open records that are not in memory.
+    """Open a table of records that are not in memory.
 
     Parameters
     ----------
     X : object
-        A path, an Arrow dataset, a Spark DataFrame, or one of our tables, which stays as it is.
+        A path, an Arrow dataset or a Spark DataFrame; an ``ArrowTable`` or ``SparkTable`` is
+        returned unchanged.
     columns : sequence of str, default=None
-        Which columns, in this order; all by default, but for a path, which needs them. A table of
-        ours has made that choice.
+        Names of the columns to read, in this order; required for a path, and None takes all columns
+        of anything else. Not for an ``ArrowTable`` or ``SparkTable``, which has its own.
     schema : Schema, default=None
-        The public description of the columns, by which records are encoded; in place of `columns`.
+        Public description of the columns, in place of `columns`; it encodes the records.
 
     Returns
     -------
     table : ArrowTable, SparkTable or None
-        None for anything else: arrays and data frames in memory.
+        None for anything else, such as arrays and data frames in memory.
 
     Examples
     --------
@@ -88,39 +89,40 @@ def read_table(
 ) -> ArrayTable:
     r"""Read columns of numbers, or of a schema, from a CSV or Parquet file.
 
-    Every column that is read must be named by the caller. The first line of a file may be a record,
-    so no name is taken from it, and no message shows one that was not given.
+    The caller must name every column to read: the first line of a file may be a record instead of
+    a header, so no name is taken from it, and messages contain only names that the caller gave.
 
     Parameters
     ----------
     path : path-like or MemoryFile
-        A file that ends in ``.parquet``, or else text separated by commas, perhaps in ``.gz``, with
-        a header line; on disk, or in memory.
+        A Parquet file if the name ends in ``.parquet``, else CSV with a header line, possibly
+        compressed (``.gz``); on disk or in memory.
     columns : sequence of str, default=None
-        Which columns, in this order; or one of a Parquet file that holds lists of numbers, all of
-        one length, each number of which is then a column without a name. Left out with a schema.
+        Names of the columns to read, in this order. In a Parquet file, a single column may hold
+        lists of numbers, all of the same length: each position becomes a column without a name.
+        Not with a schema.
     label : str, default=None
-        A column of classes, numbers or words, read apart.
+        Name of a column of known classes, numbers or text, which becomes ``labels``.
     user : str, default=None
-        A column that says whose record each row is, in text or whole numbers, none missing; read
-        apart and never made a float, which would merge long numbers.
+        Name of a column that identifies the user of each row by text or integers, none missing. It
+        becomes ``user_ids`` and is never converted to float, which would merge long numbers.
     names : sequence of str, default=None
-        Names of all columns, in order, of a CSV file without a header line.
+        Names of all columns, in order, for a CSV file without a header line.
     schema : Schema, default=None
-        The public description of the columns, which may hold text, dates and gaps: records are
-        encoded. Its users and weights are read too.
+        Public description of the columns, which may hold text, dates and missing values; it
+        encodes the records. Its columns of users and weights are read too.
 
     Returns
     -------
     table : ArrayTable
-        All finite numbers, with the labels and the users that were asked for.
+        Finite numbers, with the labels and users if these were requested.
 
     Raises
     ------
     DataError
-        If the file cannot be read, a column is not there, or does not hold numbers.
+        If the file cannot be read, or a column is missing or does not hold numbers.
     ParameterError
-        If names are given for a file that has some, or other than all.
+        If names are given for a file that has a header, or not for all of its columns.
 
     Examples
     --------
@@ -162,21 +164,21 @@ def read_columns(
     *,
     names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    r"""Read columns of a CSV or Parquet file as they are: private, as the records are.
+    r"""Read columns of a CSV or Parquet file without converting them; as private as the records.
 
     Parameters
     ----------
     path : path-like or MemoryFile
         As for :func:`read_table`.
     columns : sequence of str
-        Which columns.
+        Names of the columns to read.
     names : sequence of str, default=None
-        Names of all columns, in order, of a CSV file without a header line.
+        Names of all columns, in order, for a CSV file without a header line.
 
     Returns
     -------
     columns : dict
-        By name, each a list of text, or what Arrow has of it.
+        Columns by name, each a list of text or an Arrow array.
 
     Examples
     --------
@@ -196,9 +198,10 @@ def read_columns(
 
 
 def read_first_line(path: str | os.PathLike[str] | MemoryFile) -> list[str]:
-    r"""Return the first line of a CSV file, or the names of a Parquet file: for the curator's eyes.
+    r"""Return the first line of a CSV file, or the column names of a Parquet file.
 
-    Whether it holds names or a record is for somebody to say who looks at it.
+    Only the curator may see it: the line of a CSV file may be a header or a record, which only a
+    person who looks at it can tell.
 
     Parameters
     ----------
@@ -208,7 +211,7 @@ def read_first_line(path: str | os.PathLike[str] | MemoryFile) -> list[str]:
     Returns
     -------
     values : list of str
-        Without blanks around them.
+        Values of the line, without blanks at the ends.
 
     Raises
     ------
@@ -352,27 +355,27 @@ def _user_ids(name: str, values: Sequence[Any]) -> list[str | int]:
 def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any) -> Path:
     """Write columns of numbers or text to a CSV or Parquet file.
 
-    The file gets its name when it is complete, so a crash leaves the old one, or none. What is
-    written reads back with :func:`read_table` as the same names and the same numbers.
+    The file gets its name when it is complete, so a crash leaves the old file, or none.
+    :func:`read_table` reads back the same names and the same numbers.
 
     Parameters
     ----------
     path : path-like
-        A file that ends in ``.csv`` or ``.parquet``; one that exists is replaced.
+        A name that ends in ``.csv`` or ``.parquet``; an existing file is replaced.
     names : sequence of str
         Names of the columns, all different.
     values : array-like of shape (n, d)
-        Their values: numbers, or objects such as numbers, text and dates, None for none.
+        Values: numbers, or objects such as numbers, text and dates, with None for a missing one.
 
     Returns
     -------
     path : Path
-        The file.
+        Path of the file.
 
     Raises
     ------
     ParameterError
-        If the ending is another, names and values do not fit, or the file cannot be written.
+        If the name ends otherwise, names and values do not match, or the file cannot be written.
 
     Examples
     --------
@@ -395,7 +398,7 @@ def write_table(path: str | os.PathLike[str], names: Sequence[str], values: Any)
 
 
 def table_csv(names: Sequence[str], values: Any) -> str:
-    """Return columns of numbers or text as CSV text: what :func:`write_table` writes.
+    """Format columns of numbers or text as CSV, as :func:`write_table` does.
 
     Parameters
     ----------
@@ -405,12 +408,12 @@ def table_csv(names: Sequence[str], values: Any) -> str:
     Returns
     -------
     text : str
-        With a header line.
+        The CSV text, with a header line.
 
     Raises
     ------
     ParameterError
-        If names and values do not fit.
+        If names and values do not match.
 
     Examples
     --------
@@ -435,7 +438,7 @@ def _checked(names: Sequence[str], values: Any) -> tuple[list[str], npt.NDArray[
 
 
 def check_table_path(path: str | os.PathLike[str], names: Sequence[str]) -> Path:
-    """Check that a table can be written, before anything is spent on it.
+    """Check that a table can be written, before any privacy budget is spent on it.
 
     Parameters
     ----------
@@ -445,12 +448,12 @@ def check_table_path(path: str | os.PathLike[str], names: Sequence[str]) -> Path
     Returns
     -------
     path : Path
-        The same.
+        The same path.
 
     Raises
     ------
     ParameterError
-        If the ending or the names will not do, or no file can be made there.
+        If the ending or the names are not allowed, or no file can be created there.
 
     Examples
     --------

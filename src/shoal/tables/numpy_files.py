@@ -39,12 +39,12 @@ class ArrayPath(NamedTuple):
 
 
 def is_array_path(path: Any) -> bool:
-    """Return whether a path leads to an array of numpy, by its ending.
+    """Return whether a path names a file of NumPy arrays, by its ending.
 
     Parameters
     ----------
     path : object
-        A path, or anything else.
+        A path; anything else gives False.
 
     Returns
     -------
@@ -63,17 +63,17 @@ def is_array_path(path: Any) -> bool:
 
 
 def array_file(path: str | os.PathLike[str]) -> Path:
-    """Return the file that a path leads to, without the name of an array in it.
+    """Return the file of a path such as ``words.npz::vectors``, without the name of the array.
 
     Parameters
     ----------
     path : path-like
-        A path, with or without such a name.
+        A path, with or without the name of an array.
 
     Returns
     -------
     file : Path
-        As :func:`open_array` opens it.
+        The file that :func:`open_array` opens.
 
     Examples
     --------
@@ -84,24 +84,23 @@ def array_file(path: str | os.PathLike[str]) -> Path:
 
 
 def open_array(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
-    """Open the records in a file of numpy.
+    """Open the records in a NumPy file.
 
     Parameters
     ----------
     path : path-like
-        A ``.npy`` file, which is mapped into memory and read when it is needed; or a ``.npz``
-        archive with one table of numbers (whatever else is in it), or with several and the name of
-        one: ``words.npz::vectors``.
+        A ``.npy`` file, which is mapped into memory and read as needed; or a ``.npz`` archive. If
+        the archive holds several tables of numbers, add the name of one: ``words.npz::vectors``.
 
     Returns
     -------
     X : ndarray
-        As it is in the file.
+        The array, unchanged.
 
     Raises
     ------
     DataError
-        If there is no such file or array, it is damaged, or holds Python objects.
+        If the file or the array does not exist, is damaged, or holds Python objects.
 
     Examples
     --------

@@ -13,17 +13,17 @@ __all__ = ["MemoryFile", "Source", "as_source", "check_unpacked", "open_source",
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryFile:
-    r"""A file that is in memory alone: its bytes are read as those of a file of its name.
+    r"""A file whose content is in memory, read like a file of that name on disk.
 
     Parameters
     ----------
     name : str
-        File name; its ending says what the bytes are, as for a path.
+        File name; its ending tells the format, as for a path.
     content : bytes
-        All of it. Private, as the records are.
+        Content of the file, as private as the records.
     most : int, default=None
-        Bytes that it may have once it is unpacked; a few packed ones can be more than any memory
-        holds. None takes any number.
+        Largest number of bytes after decompression, as a small compressed file can exceed any
+        memory. None sets no limit.
 
     Examples
     --------

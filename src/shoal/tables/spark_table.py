@@ -27,26 +27,27 @@ MAX_PARTIALS = 32  # that the driver holds at a time
 class SparkTable(ExternalTable):
     """A table in a Spark DataFrame.
 
-    Only the columns that are asked for leave the Java side. A job becomes one row for each
-    partition, with the statistic of its records; where there are many partitions, tasks put rows
-    together until the driver need not hold more than some tens. A statistic is a pure function of
-    the records, so a task that Spark runs twice changes nothing; where the process of a task dies
-    and Spark gives up (in ``local[2]`` it tries once), the whole pass is run again.
+    Pass it to an estimator as ``X``. Only the chosen columns leave the Java side. A job becomes one
+    row for each partition, with the statistic of its records; if there are many partitions, tasks
+    combine rows until the driver has to hold a few tens at most. A statistic is a pure function of
+    the records, so it does not matter if Spark runs a task twice; if the process of a task dies and
+    Spark gives up (in ``local[2]`` it tries once), the whole pass is run again.
 
-    shoal must be installed for the Python workers. The frame must give the same records, each in
-    the same partition, each time it is computed: write it to files if it samples or draws. A cache
-    will not do, since Spark computes again what a lost executor had cached.
+    The Python workers need shoal installed. The frame must give the same records, each in the same
+    partition, every time it is computed: write it to files first if it involves sampling or random
+    numbers. Caching is not enough, since Spark recomputes what a lost executor had cached.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        Not a stream.
+        The records; not a streaming DataFrame.
     columns : sequence of str, default=None
-        Which columns, in this order; all by default. They hold numbers, or one of them, alone,
-        arrays of numbers that are all of one length: each number is then a column without a name.
+        Names of the columns to read, in this order; None takes all. They hold numbers; or a single
+        column holds arrays of numbers, all of the same length, and each position becomes a column
+        without a name.
     schema : Schema, default=None
-        The public description of the columns, which may hold text, dates and gaps. Its features
-        are read, and every record is encoded where it is; `columns` are left out.
+        Public description of the columns, in place of `columns`; they may hold text, dates and
+        missing values. Its features are read, and records are encoded by the Spark workers.
 
     Examples
     --------
@@ -83,17 +84,17 @@ class SparkTable(ExternalTable):
         self._reader = replace(self._reader, width=width)
 
     def with_schema(self, schema: Schema) -> "SparkTable":
-        """Return the same frame, read by another schema.
+        """Return a table of the same frame with another schema.
 
         Parameters
         ----------
         schema : Schema
-            Whose columns are read.
+            Public description of the columns to read.
 
         Returns
         -------
         table : SparkTable
-            Not checked yet.
+            A new table, which has not been checked yet.
         """
         return SparkTable(self._frame, schema=schema)
 
@@ -103,8 +104,8 @@ class SparkTable(ExternalTable):
         Raises
         ------
         DataError
-            If Spark cannot read the frame to its end, if it draws random numbers, if a value is
-            missing, infinite or NaN, or if there is no record.
+            If Spark cannot read the whole frame, the frame draws random numbers, a value is
+            missing, infinite or NaN, or there are no records.
         """
         self._stable()
         # Counts are small, so those of any number of partitions may come to the driver.
@@ -117,22 +118,22 @@ class SparkTable(ExternalTable):
         self._rows, self._partitions = found.rows, len(partials)
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
-        """Run a job on all records, which are checked first if they have not been.
+        """Run a job on all records; they are checked first if they have not been.
 
         Parameters
         ----------
         job : Job
-            What to compute; it travels to the workers.
+            The statistic to compute; it is sent to the workers.
 
         Returns
         -------
         result : tuple of ndarray of int64
-            The same for any number of partitions, whatever is run again.
+            The statistic, the same for any number of partitions and of repeated tasks.
 
         Raises
         ------
         DataError
-            If the frame cannot be read, or gives other records than those that were checked.
+            If the frame cannot be read, or its records have changed since they were checked.
         """
         if self._rows is None:
             self.check()
@@ -144,18 +145,18 @@ class SparkTable(ExternalTable):
         return found.result
 
     def collect(self, label: Label) -> Any:
-        """Add a number for each record to the frame: private, as the records are.
+        """Return the frame with a number for each record; as private as the records.
 
         Parameters
         ----------
         label : callable
-            From a block to a number for each of its records.
+            Takes a block of records and returns a number for each of them.
 
         Returns
         -------
         labeled : pyspark.sql.DataFrame
-            The frame with one more column, "cluster" if that name is free, computed when it is
-            asked for. For the curator only.
+            The frame with one more column, "cluster" if that name is not taken, computed lazily.
+            For the curator only.
         """
         functions = require("pyspark.sql.functions", extra="spark")
         task = LabelTask(label, self._tasks_reader)
@@ -166,14 +167,14 @@ class SparkTable(ExternalTable):
         )
 
     def stage(self, start: Start, *, names: Sequence[str] | None = None) -> SparkStaged:
-        """Draw a report of each record, once, and keep it out of sight.
+        """Draw a report of each record once, and keep the reports hidden until they are published.
 
         Parameters
         ----------
         start : callable
-            From the number of a partition to a function that draws reports of a block.
+            Takes the index of a partition and returns a function that draws the reports of a block.
         names : sequence of str, default=None
-            Columns of a report; None for those of the records.
+            Names of the columns of a report; None takes those of the records.
 
         Returns
         -------
@@ -184,9 +185,9 @@ class SparkTable(ExternalTable):
         ------
         DataError
             If the frame cannot be read, draws random numbers, holds a value that is not finite, or
-            gives other records than those that were checked; nothing is staged then.
+            has changed since it was checked; nothing is staged then.
         ReleaseError
-            If a part of Spark drew reports twice, and they got mixed; nothing is staged then.
+            If Spark drew reports of a partition twice and they got mixed; nothing is staged then.
         """
         self._refuse_lists()
         columns = self.names if names is None else names

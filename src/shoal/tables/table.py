@@ -40,7 +40,7 @@ process that works on it; pickles."""
 
 
 class Fold(Protocol):
-    """A job under way, in one thread or process.
+    """Partial result of a job, in one thread or process.
 
     Examples
     --------
@@ -53,16 +53,16 @@ class Fold(Protocol):
     """
 
     def add(self, block: Block) -> None:
-        """Add some more records."""
+        """Add a block of records."""
         ...
 
     def result(self) -> tuple[Ints, ...]:
-        """Return the statistic of all records that were taken in, perhaps none."""
+        """Return the statistic of all records added so far, possibly none."""
         ...
 
 
 class Job(Protocol):
-    """A statistic of records: a frozen dataclass that pickles.
+    """A statistic of records to compute: a frozen dataclass that can be pickled.
 
     Examples
     --------
@@ -75,20 +75,20 @@ class Job(Protocol):
 
     @property
     def looks(self) -> bool:
-        """Return whether the table itself refuses NaN and inf."""
+        """Return whether the job itself refuses NaN and inf, so that the table need not."""
         ...
 
     def start(self) -> Fold:
-        """Begin with no records."""
+        """Return a partial result that holds no records yet."""
         ...
 
     def combine(self, results: Sequence[tuple[Ints, ...]]) -> tuple[Ints, ...]:
-        """Return the statistic of all records from those of disjoint parts, at least one."""
+        """Combine the statistics of one or more disjoint parts of the records."""
         ...
 
 
 class Table(Protocol):
-    """Whoever holds the raw records.
+    """Protocol of tables of raw records, wherever these are stored.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Table(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns; none where they have none."""
+        """Names of the columns; empty if they have none."""
         ...
 
     @property
@@ -112,16 +112,16 @@ class Table(Protocol):
 
     @property
     def in_memory(self) -> bool:
-        """Return whether a number for each record may be kept without being asked for."""
+        """Return whether an estimator keeps a number for each record without being asked to."""
         ...
 
     def check(self) -> None:
-        """Check that every record can be read and is finite, before anything is spent on them."""
+        """Check that every record can be read and is finite, before any budget is spent."""
         ...
 
 
 class Staged(Protocol):
-    """Reports of all records of a table, which nobody has seen yet.
+    """Reports of all records of a table that have not been published yet.
 
     Examples
     --------
@@ -139,16 +139,16 @@ class Staged(Protocol):
     """
 
     def publish(self) -> Any:
-        """Return them: a dataset of files, or a Spark DataFrame."""
+        """Publish the reports and return them, as a dataset of files or a Spark DataFrame."""
         ...
 
     def discard(self) -> None:
-        """Leave nothing of them."""
+        """Delete the reports."""
         ...
 
 
 class CountRows:
-    """A job that counts records, and does nothing else with them.
+    """A job that counts the records.
 
     Examples
     --------
@@ -165,11 +165,11 @@ class CountRows:
         self._rows = 0
 
     def start(self) -> "CountRows":
-        """Begin with no records."""
+        """Return a partial result that holds no records yet."""
         return CountRows()
 
     def add(self, block: Block) -> None:
-        """Add some more records."""
+        """Add a block of records."""
         self._rows += len(block[0])
 
     def result(self) -> tuple[Ints, ...]:
@@ -177,19 +177,19 @@ class CountRows:
         return (np.array([self._rows], dtype=np.int64),)
 
     def combine(self, results: Sequence[tuple[Any, ...]]) -> tuple[Ints, ...]:
-        """Add up the numbers of parts."""
+        """Return the sum of the counts of the parts."""
         return (np.sum([rows for (rows,) in results], axis=0),)
 
 
 class ExternalTable:
-    """What tables that are not in memory share: they are read some records at a time.
+    """Base of tables that are not in memory and are read block by block.
 
     Parameters
     ----------
     names : sequence of str
-        Columns that are read, in this order.
+        Names of the columns that are read, in this order.
     schema : Schema, default=None
-        By which records are encoded; `names` are then its columns.
+        Schema by which records are encoded; `names` are then its columns.
     """
 
     in_memory = False
@@ -200,22 +200,22 @@ class ExternalTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns, encoded by the schema if any; numbers of a list have none."""
+        """Names of the (encoded) columns; columns that come from lists have none."""
         return self._reader.block_names
 
     @property
     def columns(self) -> int:
-        """Number of columns of a record, as a job is given it."""
+        """Number of columns of a record, encoded if there is a schema."""
         return self._reader.columns
 
     @property
     def schema(self) -> Schema | None:
-        """The schema by which records are encoded."""
+        """The schema by which records are encoded, if any."""
         return self._reader.schema
 
     @property
     def rows(self) -> int:
-        """Number of records, after ``check``: private."""
+        """Number of records, known after ``check``; it is private."""
         if self._rows is None:
             raise ParameterError("the table must be checked before its records are counted")
         return self._rows

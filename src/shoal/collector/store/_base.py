@@ -46,7 +46,7 @@ class CampaignKey(NamedTuple):
 
 
 class StoreBase:
-    """The database, the clock, and which campaigns there are."""
+    """Base class of the parts of a store: the database, the clock, and the list of campaigns."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database

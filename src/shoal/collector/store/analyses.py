@@ -133,7 +133,7 @@ class Publication:
 
 
 class AnalysisStore(StoreBase):
-    """The part of the store that knows jobs and results."""
+    """The part of the store that holds analyses: jobs and their results."""
 
     def add_analysis(
         self,
@@ -148,15 +148,15 @@ class AnalysisStore(StoreBase):
         Parameters
         ----------
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
         method : str
             Name of the method.
         parameters : mapping
-            Its parameters, as JSON knows them.
+            Parameters of the method, as JSON values.
         seed : int or None
-            Of the method's own randomness.
+            Seed of the method.
         snapshot : Snapshot
-            The reports to read, from ``ReportReader.snapshot``.
+            Reports to read, from ``ReportReader.snapshot``.
 
         Returns
         -------
@@ -192,17 +192,17 @@ class AnalysisStore(StoreBase):
         return version
 
     def claim_analysis(self, lease: int = LEASE_SECONDS) -> Analysis | None:
-        """Take the oldest job that nobody works on, for a number of seconds.
+        """Claim the oldest job that no worker holds, for a number of seconds.
 
         Parameters
         ----------
         lease : int, default=60
-            Seconds; renew them with :meth:`renew_analysis` well before they are over.
+            Number of seconds; renew the lease by :meth:`renew_analysis` well before it ends.
 
         Returns
         -------
         analysis : Analysis or None
-            With the `lease` to finish it by; None if there is nothing to do.
+            The job, with the `lease` that is needed to finish it; None if there is none.
         """
         now = self._now()
         free = or_(
@@ -243,27 +243,27 @@ class AnalysisStore(StoreBase):
         return None
 
     def renew_analysis(self, analysis: Analysis, lease: int = LEASE_SECONDS) -> bool:
-        """Keep a job; False if it was given to another worker, so that this one stops."""
+        """Renew the lease of a job; if False, another worker has it, and this one must stop."""
         return self._change(analysis, lease_ends=self._now() + lease)
 
     def finish_analysis(
         self, analysis: Analysis, *, release: str | None = None, error: str | None = None
     ) -> bool:
-        """Store the result of a claimed job, or why there is none.
+        """Store the result of a claimed job, or the reason why there is none.
 
         Parameters
         ----------
         analysis : Analysis
-            As :meth:`claim_analysis` returned it.
+            The job, as returned by :meth:`claim_analysis`.
         release : str or None, default=None
-            The result, as JSON.
+            Result, as JSON.
         error : str or None, default=None
-            What went wrong, in one line without a value of a report.
+            Error message, in one line and without values of reports.
 
         Returns
         -------
         kept : bool
-            False if the lease was over and the job is another worker's: nothing was stored.
+            False if the lease had ended and another worker has the job: nothing was stored.
         """
         if (release is None) == (error is None):
             raise ParameterError("finish_analysis needs either release or error")
@@ -279,7 +279,7 @@ class AnalysisStore(StoreBase):
         )
 
     def analysis(self, campaign: str, version: int) -> Analysis | None:
-        """Return one analysis, or None if there is none of this version."""
+        """Return the analysis of a version, or None if there is none."""
         number = self._campaign_key(campaign).number
         chosen = and_(analyses.c.campaign == number, analyses.c.version == version)
         with self._database.read() as connection:
@@ -293,7 +293,7 @@ class AnalysisStore(StoreBase):
             return [_analysis(row) for row in rows]
 
     def publish(self, campaign: str, version: int) -> None:
-        """Publish an analysis that is done; the earlier publications are kept."""
+        """Publish a finished analysis; earlier publications are kept."""
         found = self.analysis(campaign, version)
         if found is None or found.state is not AnalysisState.DONE:
             state = "not there" if found is None else found.state.value
@@ -307,7 +307,7 @@ class AnalysisStore(StoreBase):
             connection.execute(insert(publications), row)
 
     def published(self, campaign: str, version: int | None = None) -> Publication | None:
-        """Return what was published last, or a version if it ever was; None if there is none."""
+        """Return the last publication, or that of a version; None if it was never published."""
         number = self._campaign_key(campaign).number
         chosen = select(publications).where(publications.c.campaign == number)
         if version is not None:

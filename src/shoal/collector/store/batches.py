@@ -138,28 +138,28 @@ class BatchTotals(NamedTuple):
 
 
 class BatchStore(StoreBase):
-    """The part of the store that takes batches."""
+    """The part of the store that holds batches of shuffled reports."""
 
     def find_batch(
         self, campaign: str, number: int, digest: str
     ) -> tuple[BatchOutcome, StoredBatch | None]:
-        """Say what would become of a batch, before it is opened.
+        """Return what would happen to a batch, before it is decrypted.
 
         Parameters
         ----------
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
         number : int
-            Of the batch.
+            Number of the batch.
         digest : str
-            SHA-256 of its sealed bytes.
+            SHA-256 of its encrypted bytes.
 
         Returns
         -------
         outcome : BatchOutcome
-            STORED for the next one.
+            STORED if it is the next batch.
         stored : StoredBatch or None
-            The batch of this number that is there.
+            The batch of this number, if it is stored already.
         """
         known = self._campaign_key(campaign)
         with self._database.read() as connection:
@@ -168,33 +168,33 @@ class BatchStore(StoreBase):
     def append_batch(
         self, campaign: str, number: int, batch: OpenedBatch
     ) -> tuple[BatchOutcome, StoredBatch | None]:
-        """Store a batch in one transaction: its reports, their seals, its row.
+        """Store a batch in one transaction, with its reports and their one-time keys.
 
-        Reports that repeat a one-time key of the campaign are dropped and counted: a relay that
-        sends a report again adds nothing.
+        Reports with a one-time key that occurred before in the campaign are dropped and counted, so
+        that a relay cannot add a report twice.
 
         Parameters
         ----------
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
         number : int
-            Of the batch: 1, then one more each time.
+            Number of the batch: 1, 2 and so on.
         batch : OpenedBatch
-            What was opened.
+            The decrypted batch.
 
         Returns
         -------
         outcome : BatchOutcome
-            What became of it.
+            What happened to the batch.
         stored : StoredBatch or None
-            The batch of this number that is there now.
+            The batch of this number that is stored now.
 
         Raises
         ------
         ParameterError
             If a report has the wrong length.
         StoreUnavailableError
-            If the database is locked, full or away; sending the same batch again is right.
+            If the database is locked, full or unreachable; send the same batch again.
         """
         known = self._campaign_key(campaign)
         if any(len(report) != known.width for _, report in batch.reports):
@@ -221,19 +221,19 @@ class BatchStore(StoreBase):
         return outcome, stored
 
     def batch_totals(self, campaign: str, up_to: Snapshot | None = None) -> BatchTotals:
-        """Return the batches of a campaign in numbers, all or those of a snapshot.
+        """Return totals over the batches of a campaign, all or those of a snapshot.
 
         Parameters
         ----------
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
         up_to : Snapshot or None, default=None
-            Which ones; None takes all.
+            Snapshot whose batches are counted; None counts all.
 
         Returns
         -------
         totals : BatchTotals
-            Zeros where there is none.
+            Totals, 0 if there are no batches.
         """
         known, columns = self._campaign_key(campaign), batches.c
         counts = (columns.n_reports, columns.n_unopened, columns.n_invalid, columns.n_repeated)

@@ -47,23 +47,23 @@ _IN_FORCE = and_(
 
 
 class CampaignStore(StoreBase):
-    """The part of the store that knows campaigns."""
+    """The part of the store that holds campaigns."""
 
     def add_campaign(self, signed: SignedCampaign) -> None:
-        """Store a campaign, or a later revision of one that is there.
+        """Store a campaign, or a later revision of a stored one.
 
         Parameters
         ----------
         signed : SignedCampaign
-            From :func:`shoal.campaigns.open_campaign`. The very document that is in force already
-            changes nothing.
+            From :func:`shoal.campaigns.open_campaign`. Adding the current document again changes
+            nothing.
 
         Raises
         ------
         CampaignError
-            If a campaign of this id is there and this is no later revision of it by the same
-            signer, with the same mechanism and a promise that is not weaker: devices would refuse
-            it, and its reports could not be read with the others.
+            If a campaign with this identifier is stored and this is not a later revision of it by
+            the same signer, with the same mechanism and a guarantee that is not weaker: devices
+            would refuse it, and its reports could not be read together with the others.
         """
         new = signed.campaign
         with self._database.write() as connection:
@@ -93,7 +93,7 @@ class CampaignStore(StoreBase):
             )
 
     def campaign(self, campaign: str) -> SignedCampaign:
-        """Return the document in force of a campaign; StoreError if it is not there."""
+        """Return the current document of a campaign; StoreError if there is no such campaign."""
         with self._database.read() as connection:
             row = _find(connection, campaign)
         if row is None:
@@ -101,7 +101,7 @@ class CampaignStore(StoreBase):
         return row.open()
 
     def revisions(self, campaign: str) -> list[SignedCampaign]:
-        """Return every document of a campaign, oldest first; StoreError if it is not there."""
+        """Return all documents of a campaign, oldest first; StoreError if there is none."""
         number = self._campaign_key(campaign).number
         chosen = _DOCUMENTS.where(campaigns.c.number == number).order_by(documents.c.revision)
         with self._database.read() as connection:
@@ -109,14 +109,14 @@ class CampaignStore(StoreBase):
         return [row.open() for row in rows]
 
     def campaigns(self) -> list[SignedCampaign]:
-        """Return the documents in force of all campaigns, by id."""
+        """Return the current documents of all campaigns, by identifier."""
         chosen = _DOCUMENTS.join(_LATEST, _IN_FORCE).order_by(campaigns.c.id)
         with self._database.read() as connection:
             rows = [_Document(*row) for row in connection.execute(chosen)]
         return [row.open() for row in rows]
 
     def campaign_digests(self) -> dict[str, str]:
-        """Return the digest of the document in force of every campaign, without reading it."""
+        """Return the digest of the current document of every campaign, without parsing it."""
         chosen = _DOCUMENTS.join(_LATEST, _IN_FORCE).with_only_columns(
             campaigns.c.id, documents.c.digest
         )

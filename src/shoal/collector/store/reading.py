@@ -59,18 +59,18 @@ class ReportReader(StoreBase):
         return int(self._tally(self._campaign_key(campaign)).n_reports)
 
     def snapshot(self, campaign: str) -> Snapshot:
-        """Fix the reports that are stored now, and return how to find and verify them.
+        """Take a snapshot of the reports that are stored now, to find and verify them later.
 
         Parameters
         ----------
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
 
         Returns
         -------
         snapshot : Snapshot
-            The same one as before if nothing was stored since. It reads all reports once, for
-            their digest.
+            The same one as before if nothing has been stored since. Computing its digest reads all
+            reports once.
         """
         known = self._campaign_key(campaign)
         last, n_reports, digest = self._close_epoch(known)
@@ -87,23 +87,23 @@ class ReportReader(StoreBase):
     def blocks(
         self, campaign: str, up_to: Snapshot | None = None, rows: int = BLOCK_REPORTS
     ) -> Iterator[bytes]:
-        """Yield the reports of a snapshot in blocks, in an order that is not that of arrival.
+        """Yield the reports of a snapshot in blocks, not in the order of arrival.
 
-        Memory is that of a few blocks, and no transaction stays open between two of them.
+        It needs memory for a few blocks, and no transaction stays open between two blocks.
 
         Parameters
         ----------
         campaign : str
-            Id of the campaign.
+            Identifier of the campaign.
         up_to : Snapshot or None, default=None
-            The reports to read; None fixes those that are stored now.
+            Snapshot to read; None takes a new one.
         rows : int, default=65536
-            Reports of a block; the last one may have fewer.
+            Number of reports in a block; the last one may have fewer.
 
         Yields
         ------
         block : bytes
-            Whole reports in the wire format.
+            Complete reports in the wire format.
 
         Raises
         ------

@@ -22,17 +22,17 @@ __all__ = ["Store"]
 class Store(
     CampaignStore, SubmissionStore, BatchStore, ReportReader, CredentialStore, AnalysisStore
 ):
-    r"""The database of a collector: campaigns, reports, credentials, analyses.
+    r"""Database of a collector, with campaigns, reports, credentials and analyses.
 
-    Every method is a transaction of its own, or several; any number of threads and processes may
-    use one database. Open it with :meth:`Store.open`.
+    Every method runs one or more transactions; any number of threads and processes may use the same
+    database. Open it with :meth:`Store.open`.
 
     Parameters
     ----------
     database : Database
-        With the tables of this version.
+        Database with the tables of this version of shoal.
     clock : callable
-        Returns the time, with its zone.
+        Returns the current time, with a time zone.
 
     Examples
     --------
@@ -67,29 +67,30 @@ class Store(
 
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], datetime] = utc_now) -> Self:
-        """Open a database; create or upgrade its tables.
+        """Open a database, and create or upgrade its tables.
 
         Parameters
         ----------
         url : str
-            ``sqlite:///path`` or ``postgresql+psycopg://user:password@host/name``. A file of
-            SQLite that is not there is created for its owner alone.
+            ``sqlite:///path`` or ``postgresql+psycopg://user:password@host/name``. A missing file
+            of SQLite is created, readable by its owner only.
         clock : callable, default=the clock of this machine
-            Returns the time, with its zone.
+            Returns the current time, with a time zone.
 
         Returns
         -------
         store : Store
-            Ready; close it, or use it as a context.
+            Open store; close it, or use it in a ``with`` statement.
 
         Raises
         ------
         ParameterError
-            If the URL names no such database.
+            If the URL is not that of such a database.
         StoreUnavailableError
             If the database cannot be reached now.
         StoreError
-            If it would not keep what it acknowledged, or a later version of shoal wrote it.
+            If the database would not keep what it acknowledged, or a later version of shoal wrote
+            it.
         """
         database = Database(url)
         try:
@@ -100,7 +101,7 @@ class Store(
         return cls(database, clock)
 
     def ping(self) -> None:
-        """Take the lock of writers and give it back; StoreError if reports cannot be stored now.
+        """Check that reports can be stored now, by taking the write lock; else raise StoreError.
 
         The tables must be those of this version of shoal: another process may have upgraded them.
         """

@@ -13,10 +13,10 @@ __all__ = ["SubmissionStore"]
 
 
 class SubmissionStore(StoreBase):
-    """The part of the store that takes submissions."""
+    """The part of the store that accepts submissions of reports."""
 
     def check_submission(self, submission: Submission) -> None:
-        """Refuse a submission that cannot be stored, before it waits with others."""
+        """Refuse a submission that cannot be stored, before it is queued with others."""
         campaign = self._campaign_key(submission.campaign)
         length = submission.n_reports * campaign.width
         if submission.n_reports < 1 or len(submission.body) != length:
@@ -28,28 +28,28 @@ class SubmissionStore(StoreBase):
             raise ParameterError("key must not be empty: pass an idempotency key")
 
     def append(self, group: Sequence[Submission]) -> list[Outcome]:
-        """Store submissions in one transaction and say what became of each.
+        """Store submissions in one transaction, and return the outcome of each.
 
-        When it returns, all of them are on the disk. If it raises, none is, with one exception: a
-        connection that is lost during the commit leaves open whether it took place. Sending the
-        same submissions again is right in every case.
+        When it returns, all of them are on the disk. If it raises an error, none is, with one
+        exception: if the connection is lost during the commit, it is unknown whether the commit
+        took place. It is always right to send the same submissions again.
 
         Parameters
         ----------
         group : sequence of Submission
-            Of any campaigns. Of two with one key, the first counts.
+            Submissions to any campaigns. Of two with the same key, the first counts.
 
         Returns
         -------
         outcomes : list of Outcome
-            In the order of `group`.
+            Outcomes in the order of `group`.
 
         Raises
         ------
         StoreUnavailableError
-            If the database is locked, full or away.
+            If the database is locked, full or unreachable.
         ParameterError
-            If a submission cannot be right; none of the group is stored.
+            If a submission is invalid; none of the group is stored.
         """
         for submission in group:
             self.check_submission(submission)

@@ -80,24 +80,24 @@ class IngestKey(NamedTuple):
 
 
 class CredentialStore(StoreBase):
-    """The part of the store that knows who may do what."""
+    """The part of the store that holds tokens of analysts and ingest keys of devices."""
 
     def add_token(self, name: str, scopes: Iterable[str], expires: datetime) -> str:
-        """Make a token for an analyst, and return its text: it cannot be shown again.
+        """Create a token for an analyst, and return its text, which cannot be shown again.
 
         Parameters
         ----------
         name : str
-            Who it is for.
+            Name of the analyst.
         scopes : iterable of str
-            What it allows.
+            Scopes: the actions that the token allows.
         expires : datetime
-            When it ends; with a time zone, in the future.
+            Time at which it expires, with a time zone and in the future.
 
         Returns
         -------
         text : str
-            ``shoal_token_<id>_<secret>``.
+            Text of the form ``shoal_token_<id>_<secret>``.
         """
         chosen = sorted(set(scopes))
         if not chosen or not set(chosen) <= set(SCOPES):
@@ -122,7 +122,7 @@ class CredentialStore(StoreBase):
         return text
 
     def find_token(self, text: str) -> Token | None:
-        """Return what a token allows, or None if it is unknown, expired or revoked."""
+        """Return the token of a text, or None if it is unknown, expired or revoked."""
         identifier = credential_id(text, TOKEN_PREFIX)
         if identifier is None:
             return None
@@ -135,7 +135,7 @@ class CredentialStore(StoreBase):
         return Token(*_token_fields(row.id, row.name, row.scopes, row.expires), row.revoked)
 
     def tokens(self) -> list[Token]:
-        """Return all tokens, also expired and revoked ones."""
+        """Return all tokens, including expired and revoked ones."""
         with self._database.read() as connection:
             rows = connection.execute(select(tokens).order_by(tokens.c.name, tokens.c.id)).all()
         return [
@@ -144,7 +144,7 @@ class CredentialStore(StoreBase):
         ]
 
     def revoke_token(self, identifier: str) -> None:
-        """End a token at once; StoreError if there is none with this id."""
+        """Revoke a token at once; StoreError if there is none with this identifier."""
         with self._database.write() as connection:
             ended = connection.execute(
                 update(tokens).where(tokens.c.id == identifier).values(revoked=True)
@@ -153,7 +153,7 @@ class CredentialStore(StoreBase):
             raise StoreError(f"there is no token with id {identifier!r}")
 
     def add_ingest_key(self, campaign: str) -> str:
-        """Make an ingest key of a campaign, and return its text: it cannot be shown again."""
+        """Create an ingest key of a campaign, and return its text, which cannot be shown again."""
         number = self._campaign_key(campaign).number
         identifier, text, digest = new_credential(KEY_PREFIX)
         with self._database.write() as connection:
@@ -163,7 +163,7 @@ class CredentialStore(StoreBase):
         return text
 
     def ingest_key_ok(self, campaign: str, text: str) -> bool:
-        """Return whether this is a key of the campaign that was not revoked."""
+        """Return whether this is an ingest key of the campaign that has not been revoked."""
         identifier = credential_id(text, KEY_PREFIX)
         if identifier is None:
             return False
@@ -180,7 +180,7 @@ class CredentialStore(StoreBase):
         )
 
     def ingest_keys(self, campaign: str) -> list[IngestKey]:
-        """Return all ingest keys of a campaign, also revoked ones."""
+        """Return all ingest keys of a campaign, including revoked ones."""
         chosen = (
             select(ingest_keys.c.id, campaigns.c.id, ingest_keys.c.revoked)
             .join(campaigns)
@@ -191,7 +191,7 @@ class CredentialStore(StoreBase):
             return [IngestKey(*row) for row in connection.execute(chosen)]
 
     def revoke_ingest_key(self, identifier: str) -> None:
-        """End an ingest key at once; StoreError if there is none with this id."""
+        """Revoke an ingest key at once; StoreError if there is none with this identifier."""
         with self._database.write() as connection:
             ended = connection.execute(
                 update(ingest_keys).where(ingest_keys.c.id == identifier).values(revoked=True)
