@@ -156,7 +156,8 @@ class Number(_Measured):
                 raise ParameterError(f"bounds of field {self.name!r} must be further apart")
         if self.role == "sample_weight" and (self.minimum or 0.0) < 0:
             raise ParameterError(
-                f"minimum of field {self.name!r} must be 0 for a weight, got {self.minimum:g}"
+                f"minimum of field {self.name!r} must be at least 0 for a weight, got "
+                f"{self.minimum:g}"
             )
 
     @property
