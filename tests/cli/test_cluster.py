@@ -363,7 +363,7 @@ def test_a_disk_that_fails_after_the_spend(data, tmp_path, monkeypatch):
     result = run(data, "--ledger", ledger.path, out=tmp_path / "out")
     assert isinstance(result.exception, ReleaseError)
     assert "No space left on device" in str(result.exception)
-    assert "the budget was spent all the same, and nothing was released" in str(result.exception)
+    assert "the budget was spent anyway, and nothing was released" in str(result.exception)
     assert len(ledger) == 1
     assert not (tmp_path / "out").exists()
 

@@ -86,7 +86,7 @@ def test_the_document_says_what_was_typed():
         "Where [people] live",
         "x (0 to 20), y (0 to 10)",
         "a person reports 3 times",
-        f"{campaign.report_format.width} bytes a report",
+        f"{campaign.report_format.width} bytes per report",
         str(campaign.guarantee),
         f"--public-key {signed.key}",
     ):
@@ -209,7 +209,7 @@ def test_a_shuffler_gets_the_reports_and_the_collector_the_key():
     assert (shuffler.operator, shuffler.batch_size) == ("University of [X]", 50)
     assert shuffler.key == str(key.public)
     assert "by University of [X], 50 at a time" in shown
-    assert "50 bytes a report; the server keeps 2 of them and nothing else" in shown
+    assert "50 bytes per report; the server keeps 2 of them and nothing else" in shown
     run(*NEW[:2], "works", *NEW[3:], *BOX, *RELAY)  # the same key
     assert opened("works.campaign.json").campaign.shuffler == shuffler
     run(*REVISE, "--closes", "2099-02-01", "--url", "https://new.example.org")

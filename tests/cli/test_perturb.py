@@ -209,7 +209,7 @@ def test_a_disk_that_fails_after_the_spend(data, tmp_path, monkeypatch):
     monkeypatch.setattr(Laplace, "fit_transform", remove)
     result = run(data, out=folder / "reports.csv")
     assert isinstance(result.exception, ReleaseError)
-    assert "the budget was spent all the same, and no report was written" in str(result.exception)
+    assert "the budget was spent anyway, and no report was written" in str(result.exception)
 
 
 def test_help_has_an_example():

@@ -191,7 +191,7 @@ def test_bounds_and_categories_are_learned_for_a_price(terminal):
     assert entry.event.epsilon == 2.0
     assert entry.privacy_unit == PrivacyUnit.user("customer_id", max_rows=2)
     assert "epsilon = 2 and delta = 1e-06" in shown.output
-    assert "no promise: who knows --seed" in shown.output
+    assert "no promise: anyone who knows --seed" in shown.output
 
 
 def test_an_unfinished_schema_is_completed():

@@ -84,7 +84,7 @@ def test_thresholds_move_for_nothing(asked, table):
     for moved in ({"level": first["peak"] * 0.9}, {"level": 1.0}, {"min_size": 2_600.0}):
         answer = asked(table, **have, **moved)
         assert not answer["automatic"]["same"]
-        assert answer["free"] == "This costs nothing: only what was released is used."
+        assert answer["free"] == "This costs nothing: it uses only what was released."
         seen.add(labels(answer))
         assert "spec" not in answer
         assert "rows-0" not in answer["rows"]  # the density stays as it was drawn

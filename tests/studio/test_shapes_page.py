@@ -59,7 +59,7 @@ def test_thresholds_by_keyboard_change_the_clusters_and_cost_nothing(open_shapes
     page = open_shapes(source="shapes", shape="rings")
     wait_for(page, "^2 clusters at epsilon 1. This is what DPDensity chooses by itself")
     assert page.get_by_text("Shown: generated shapes: nobody's").is_visible()
-    assert page.get_by_text("This costs nothing: only what was released is used.").is_visible()
+    assert page.get_by_text("This costs nothing: it uses only what was released.").is_visible()
     drawn = int(page.locator("studio-chart").get_attribute("data-drawn"))
     level = page.get_by_label("Cut the tree at this density")
     level.focus()

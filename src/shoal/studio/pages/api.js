@@ -10,7 +10,7 @@ export class Problem extends Error {
   }
 }
 
-const LOST = "The studio does not answer. Is it still running? Nothing was spent by this.";
+const LOST = "The studio is not responding. Is it still running? This request spent nothing.";
 
 async function ask(method, path, { body, headers = {}, signal } = {}) {
   let response;
