@@ -304,8 +304,8 @@ def test_bad_input(data, tmp_path, subtests):
         (["--labels", "{folder}/people.csv"], "must not replace the data"),
         (["--labels", "{folder}/good.ledger"], "must not replace the ledger"),
         (["--labels", "{folder}/out/labels.csv"], "outside the release's folder"),
-        (["--out", "{folder}/people.csv"], "--out must be a folder"),
-        (["--out", "{folder}/people.csv/deep"], "--out must be a folder"),
+        (["--out", "{folder}/people.csv"], "--out must be a writable folder"),
+        (["--out", "{folder}/people.csv/deep"], "--out must be a writable folder"),
     ]:
         with subtests.test(arguments=arguments, text=text):
             before = data.read_bytes()
@@ -379,7 +379,7 @@ def test_labels_that_fail_after_the_release(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(plotting, "draw_release", remove)
     result = run(data, "--labels", str(folder / "labels.csv"), out=out)
-    assert f"all the same, and the release is in {out}" in str(result.exception)
+    assert f"anyway, and the release is in {out}" in str(result.exception)
     assert names(out) == ["centers.csv", "release.json", "release.png"]
 
 

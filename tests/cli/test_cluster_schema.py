@@ -164,9 +164,9 @@ BAD = {
     "incomplete": ({"constraints": {"minimum": 0}}, (), "'age' of the schema must have a maximum"),
     "text": ({"name": "word"}, (), "column 'word' must hold numbers, got text"),
     "bounds": ({}, ("--bounds", "0,1"), "--bounds must be left out with --schema"),
-    "columns": ({}, ("--columns", "age"), "--columns must come with --schema only where --no-h"),
+    "columns": ({}, ("--columns", "age"), "--columns must come with --schema only if --no-h"),
     "user": ({}, ("--user-column", "city"), "must be that of the schema, 'customer'"),
-    "k": ({}, ("--k", "2", "--set", "n_clusters=3"), "--k must be given alone, got 2 and --set n"),
+    "k": ({}, ("--k", "2", "--set", "n_clusters=3"), "--k must come without --set n"),
     "set": ({}, ("--set", "schema=s.json"), "--set must leave schema to --schema"),
 }
 

@@ -152,7 +152,7 @@ def test_what_devices_would_refuse_is_not_signed(says):
         ((), "must come with what is changed"),
     ]:
         assert words in says(*REVISE, *options)
-    assert "NAME must be that of --revise" in says(
+    assert "NAME must be the id in --revise" in says(
         "collect", "new", "other", "--revise", FILE, "--closes", "2099-02-01"
     )
     SigningKey.new().save("other.pem")
@@ -226,4 +226,4 @@ def test_a_shuffler_is_whole_and_stays(says):
     one_file = (*RELAY, "--sealing-key", "signing.pem")
     assert "must be another file than --key" in says(*NEW, *BOX, *one_file)
     run(*NEW, *BOX, *RELAY)
-    assert "devices follow no other shuffler" in says(*REVISE, *RELAY)
+    assert "devices accept no other shuffler" in says(*REVISE, *RELAY)

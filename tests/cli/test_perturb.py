@@ -125,7 +125,7 @@ def test_reports_of_partitions_are_whole_numbers(data, tmp_path):
     settings = ["--target", "PartitionResponse", "--set", "n_clusters=5", "--epsilon", "2"]
     result = run(data, *settings, out=out)
     assert result.exit_code == 0, result.output
-    assert f"for the server, public: {out}.mechanism.json" in result.stdout
+    assert f"public document for the server: {out}.mechanism.json" in result.stdout
     lines = out.read_text().splitlines()
     assert lines[0] == "partition,color"
     pairs = np.array([list(map(int, line.split(","))) for line in lines[1:]])
@@ -169,8 +169,8 @@ def test_bad_input(data, tmp_path, subtests):
         (["-o", "{folder}/link.csv"], "--out must not replace the records"),
         (["-o", "{folder}/a.ledger"], "--out must not replace the ledger"),
         (["-o", "{folder}/reports.txt"], "ends in .csv or .parquet"),
-        (["-o", "{folder}/none/reports.csv"], "can be written"),
-        (["-o", "{folder}/places.csv/r.csv"], "can be written"),
+        (["-o", "{folder}/none/reports.csv"], "must be a writable"),
+        (["-o", "{folder}/places.csv/r.csv"], "must be a writable"),
         (["--ledger", "{folder}/none"], "there is no ledger at"),
     ]:
         with subtests.test(arguments=arguments, text=text):

@@ -133,10 +133,13 @@ def test_reports_are_promised_to_rows_too(shoal):
 def test_bad_input(shoal, subtests):
     for arguments, words in [
         (("--user-column", "name"), "must have one column 'name'"),
-        (("--user-column", "age"), "--columns must leave the column of --user-column out"),
+        (("--user-column", "age"), "--columns must not name the column of --user-column"),
         (("--records-per-user", "2"), "--records-per-user must come with --user-column"),
-        (("--set", "records_per_user=2"), "must leave records_per_user to --records-per-user"),
-        (("--set", "user_column=visit"), "must leave user_column to --user-column"),
+        (
+            ("--set", "records_per_user=2"),
+            "must not name records_per_user, got it: use --records-per-user",
+        ),
+        (("--set", "user_column=visit"), "must not name user_column, got it: use --user-column"),
         (
             ("--user-column", "person", "--target", "DPWaveCluster"),
             "--user-column must come with --target DPKMeans, got DPWaveCluster",

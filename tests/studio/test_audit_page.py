@@ -74,7 +74,7 @@ def test_a_planted_bug_is_marked_and_caught_and_its_mechanism_is_not(visit, addr
     assert "a bug was planted" in claim.inner_text()
     assert "half of what the claim of 1 needs. The audit caught it." in claim.inner_text()
     page.get_by_label("Plant a bug").uncheck()
-    assert "Run the audit to see" in claim.inner_text()  # no result of other settings stays
+    assert "Run the audit to compare" in claim.inner_text()  # no result of other settings stays
     page.get_by_role("button", name="Run the audit").click()
     claim.get_by_text("No violation found", exact=True).wait_for()
     page.go_back()
@@ -100,7 +100,7 @@ def test_small_screens_and_screen_readers(visit, address, table):
     page = _open(visit, f"{address}/audit?table={table.id}&method=DPKMeans-grid&planted=1&k=3")
     page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_role("button", name="Run the audit").click()
-    _card(page, REPLAY).get_by_text("The promise is broken, with certainty.").wait_for()
+    _card(page, REPLAY).get_by_text("The promise is certainly broken.").wait_for()
     page.locator("studio-chart[data-drawn]").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     for scheme in ("light", "dark"):

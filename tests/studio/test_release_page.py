@@ -114,7 +114,7 @@ def test_other_settings_at_the_same_time_are_refused_and_priced_anew(here, visit
         first.click()
         one.get_by_role("heading", name="Releasing").wait_for()
         second.click()
-        assert "under way" in two.get_by_role("alert").inner_text()
+        assert "in progress" in two.get_by_role("alert").inner_text()
     finally:
         shop.columns.gate.set()
     one.wait_for_selector(RELEASED)

@@ -127,7 +127,7 @@ def test_the_curator_says_whether_the_first_line_holds_names(here):
     table = here.workspace.get(told["id"])
     path = f"/api/tables/{table.id}/first-line"
     assert here.client.get(path).json() == {"values": ["Turku", "3"]}
-    assert "say first" in said(here, table, "schema", **SCHEMA.to_dict())
+    assert "first answer" in said(here, table, "schema", **SCHEMA.to_dict())
     assert "each of 2 columns" in said(here, table, "names", header=False, names="city")
     assert "different" in said(here, table, "names", header=False, names="a, a")
     assert said(here, table, "names", header=False, names="-, age") == 200

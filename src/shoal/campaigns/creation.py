@@ -203,8 +203,8 @@ def campaign_words(campaign: Campaign) -> dict[str, str]:
         "purpose": campaign.purpose,
         "asks for": _asked(campaign),
         "answers": f"a {campaign.unit} reports {times}, by {type(campaign.mechanism).__name__}",
-        "sends": f"{campaign.body_bytes} bytes per report; the server keeps {width} and {kept}, never "
-        "a record",
+        "sends": f"{campaign.body_bytes} bytes per report; the server keeps {width} and {kept}, "
+        "never a record",
     }
     if campaign.shuffler is not None:
         size, operator = campaign.shuffler.batch_size, campaign.shuffler.operator

@@ -96,7 +96,7 @@ def _check_paths(data: Path | None, schema: Path | None, reports: list[Path]) ->
     """Refuse what is not there before anything slow is imported."""
     if schema is not None and data is None:
         raise ParameterError(
-            "--schema must come with FILE, which it describes: or load a schema on the page"
+            "--schema must come with FILE, which it describes; or load a schema on the page"
         )
     for option, path in (("FILE", data), ("--schema", schema)):
         if path is not None and not path.is_file():
