@@ -136,7 +136,7 @@ def ask_question(page):
         press(page, "Save signing.pem")
     assert saved.value.suggested_filename == "signing.pem"
     assert "PRIVATE KEY" in Path(saved.value.path()).read_text()
-    press(page, "To the campaign")
+    press(page, "Go to the campaign")
 
 
 def be_device(page):

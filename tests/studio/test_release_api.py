@@ -180,7 +180,7 @@ def test_a_table_that_is_described_anew_while_an_order_comes_in_is_not_released(
 
     monkeypatch.setattr(release_api, "_check_repeat", described_anew)
     job = desk.finish(desk.order(KMEANS, price))
-    assert (job["state"], "check the new price" in job["error"]) == ("failed", True)
+    assert (job["state"], "check the price again" in job["error"]) == ("failed", True)
     assert (desk.columns.reads, desk.entries, desk.table.releases) == (0, (), [])
 
 

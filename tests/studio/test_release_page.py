@@ -50,7 +50,7 @@ def test_a_price_is_shown_and_paid_once_by_a_double_click(here, visit):
     button.wait_for()
     assert button.is_disabled()
     assert shop.columns.reads == 0
-    assert "Nothing was spent" in page.locator(".ledger-bar").first.inner_text()
+    assert "has been spent" in page.locator(".ledger-bar").first.inner_text()
     assert "25% of the limit" in page.locator(".ledger-bar").last.inner_text()
     # The button is enabled again in between: the studio itself keeps the second press out.
     agree(page).evaluate(

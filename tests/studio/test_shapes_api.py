@@ -126,7 +126,7 @@ def test_a_release_is_clustered_again(asked, workspace):
     assert choices["releases"] == [{"key": "one", "name": "release 1 (epsilon 1)"}]
     answer = asked(bought, source="release", release="one")
     assert answer["guarantee"] == str(model.guarantee_)
-    assert "bought" in answer["words"]
+    assert "published density" in answer["words"]
     assert answer["n_clusters"] == model.n_clusters_
     density = estimate_density(bought, "release", release="one")
     assert cut(density, Thresholds()).model.release_ == model.release_
@@ -172,7 +172,7 @@ def test_files_have_names_and_say_what_they_show(asked, table):
     held = json.loads(outlines.text)
     assert held["shoal"]["thresholds"] == "cut at density 1"
     assert "epsilon = 1" in held["shoal"]["guarantee"]
-    assert "nobody's" in held["shoal"]["records"]
+    assert "Generated shapes" in held["shoal"]["records"]
     assert len(held["features"]) == asked(table, **settings)["n_clusters"] > 0
     ring = np.array(held["features"][0]["geometry"]["coordinates"][0][0])
     assert (ring >= [18, 0]).all()

@@ -311,7 +311,7 @@ def test_a_ledger_never_promises_to_others_than_it_said(here):
     table.ledger = Ledger(epsilon=1.0, privacy_unit=table.privacy_unit)
     table.ledger.spend(PureEvent(epsilon=0.1), privacy_unit=table.privacy_unit)
     for changes in ({"user": ""}, {"records_per_user": 2}):
-        assert "Open the file again" in said(here, table, "settings", **changes)
+        assert "open the file again" in said(here, table, "settings", **changes)
     assert (table.schema.user.name, table.records_per_user) == ("note", 1)
 
 

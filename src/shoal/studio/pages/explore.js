@@ -84,7 +84,7 @@ class StudioExplore extends StudioPage {
     this.#readings.show(epsilon);
     this.shownSource.textContent = source === "copy"
       ? "You see a private copy of your table, bought once: its records belong to no real person."
-      : "You see records made up from your schema: they belong to no real person and reveal nothing about your table.";
+      : "You see made-up records of your schema: they belong to no real person and reveal nothing about your table.";
     this.#results.ownRecords(`${this.#path}/records.png?${new URLSearchParams({ x, y })}`, this.#table.has_records);
     this.#results.copyPlace.replaceChildren(this.#table.has_copy ? "" : copyCard(this.#table, this.#options, () => this.go({ source: "copy" })));
   }
