@@ -243,7 +243,7 @@ def test_what_is_no_report_of_partitions(shoal, rows, names, text):
     [
         (["--reports", "none.csv"], "existing file or folder, got 'none.csv'"),
         (["--mechanism", "none.json"], "No such file"),
-        (["--mechanism", "reports.csv"], "with other content"),
+        (["--mechanism", "reports.csv"], "with something else"),
         (["--method", "ward"], "--method must be one of kmeans, density, remap, got 'ward'"),
         (["--epsilon", "2"], "--epsilon must come with --target MECHANISM"),
         (["--target", "Laplace"], "--columns must name every column"),

@@ -167,7 +167,7 @@ BAD = {
     "columns": ({}, ("--columns", "age"), "--columns must come with --schema only if --no-h"),
     "user": ({}, ("--user-column", "city"), "must be that of the schema, 'customer'"),
     "k": ({}, ("--k", "2", "--set", "n_clusters=3"), "--k must come without --set n"),
-    "set": ({}, ("--set", "schema=s.json"), "--set must leave schema to --schema"),
+    "set": ({}, ("--set", "schema=s.json"), "--set must not name schema, got it: use --schema"),
 }
 
 

@@ -169,8 +169,8 @@ def test_bad_input(data, tmp_path, subtests):
         (["-o", "{folder}/link.csv"], "--out must not replace the records"),
         (["-o", "{folder}/a.ledger"], "--out must not replace the ledger"),
         (["-o", "{folder}/reports.txt"], "ends in .csv or .parquet"),
-        (["-o", "{folder}/none/reports.csv"], "must be a writable"),
-        (["-o", "{folder}/places.csv/r.csv"], "must be a writable"),
+        (["-o", "{folder}/none/reports.csv"], "can be written"),
+        (["-o", "{folder}/places.csv/r.csv"], "can be written"),
         (["--ledger", "{folder}/none"], "there is no ledger at"),
     ]:
         with subtests.test(arguments=arguments, text=text):

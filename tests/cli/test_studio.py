@@ -106,7 +106,7 @@ def test_options_are_settings(served):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("none.csv",), "FILE must be a file existing file or folder, got 'none.csv'"),
+        (("none.csv",), "FILE must be an existing file, got 'none.csv'"),
         ((".",), "FILE must be an existing file, got '.'"),
         (("people.csv", "--schema", "none.json"), "--schema must be an existing file"),
         (("people.csv", "--schema", "people.csv"), "people.csv"),
