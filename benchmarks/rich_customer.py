@@ -32,7 +32,7 @@ with_rich_customer = np.vstack([customers, [52.0, 40_000_000.0]])
 wrong = make_pipeline(
     SimpleImputer(), StandardScaler(), DPKMeans(3, epsilon=1.0, bounds=(-3.0, 3.0))
 )
-# Right: what anybody may enter is known without looking.
+# Right: what anyone may enter is known without looking.
 schema = Schema([
     Number("age", minimum=0, maximum=120),
     Number("income", minimum=0, maximum=200_000),

@@ -150,7 +150,7 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
             raise ParameterError(f"--set must be name=value, got {pair!r}")
         if name in LEFT_TO_OPTIONS:
             option = LEFT_TO_OPTIONS[name]
-            raise ParameterError(f"--set must leave {name} to {option}, got {name} in it")
+            raise ParameterError(f"--set must not name {name}, got it: use {option}")
         try:
             settings[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):

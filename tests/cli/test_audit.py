@@ -139,4 +139,4 @@ def test_bad_input(tmp_path, subtests):
 def test_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     result = run(*MECHANISM, out=tmp_path / "file")
-    assert "--out must be a folder" in str(result.exception)
+    assert "--out must be a writable folder" in str(result.exception)

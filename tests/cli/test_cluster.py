@@ -294,8 +294,8 @@ def test_bad_input(data, tmp_path, subtests):
         (["--set", "n_clusters=0"], "n_clusters must"),
         (["--set", "n_clusters=many"], "n_clusters must"),
         (["--set", "method=best"], "method must"),
-        (["--set", "random_state=1"], "must leave random_state to --seed"),
-        (["--set", "ledger=free"], "must leave ledger to --ledger"),
+        (["--set", "random_state=1"], "must not name random_state, got it: use --seed"),
+        (["--set", "ledger=free"], "must not name ledger, got it: use --ledger"),
         (["--ledger", "{folder}/none.ledger"], "make one with `shoal ledger"),
         (["--ledger", "{folder}"], "Is a directory"),
         (["--ledger", "{folder}/people.csv"], "is not a ledger"),
@@ -304,8 +304,8 @@ def test_bad_input(data, tmp_path, subtests):
         (["--labels", "{folder}/people.csv"], "must not replace the data"),
         (["--labels", "{folder}/good.ledger"], "must not replace the ledger"),
         (["--labels", "{folder}/out/labels.csv"], "outside the release's folder"),
-        (["--out", "{folder}/people.csv"], "--out must be a folder"),
-        (["--out", "{folder}/people.csv/deep"], "--out must be a folder"),
+        (["--out", "{folder}/people.csv"], "--out must be a writable folder"),
+        (["--out", "{folder}/people.csv/deep"], "--out must be a writable folder"),
     ]:
         with subtests.test(arguments=arguments, text=text):
             before = data.read_bytes()
@@ -363,7 +363,7 @@ def test_a_disk_that_fails_after_the_spend(data, tmp_path, monkeypatch):
     result = run(data, "--ledger", ledger.path, out=tmp_path / "out")
     assert isinstance(result.exception, ReleaseError)
     assert "No space left on device" in str(result.exception)
-    assert "the budget was spent all the same, and nothing was released" in str(result.exception)
+    assert "the budget was spent anyway, and nothing was released" in str(result.exception)
     assert len(ledger) == 1
     assert not (tmp_path / "out").exists()
 
@@ -379,7 +379,7 @@ def test_labels_that_fail_after_the_release(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(plotting, "draw_release", remove)
     result = run(data, "--labels", str(folder / "labels.csv"), out=out)
-    assert f"all the same, and the release is in {out}" in str(result.exception)
+    assert f"anyway, and the release is in {out}" in str(result.exception)
     assert names(out) == ["centers.csv", "release.json", "release.png"]
 
 

@@ -241,7 +241,7 @@ def test_what_is_no_report_of_partitions(shoal, rows, names, text):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--reports", "none.csv"], "that is there, got 'none.csv'"),
+        (["--reports", "none.csv"], "existing file or folder, got 'none.csv'"),
         (["--mechanism", "none.json"], "No such file"),
         (["--mechanism", "reports.csv"], "with something else"),
         (["--method", "ward"], "--method must be one of kmeans, density, remap, got 'ward'"),
@@ -252,7 +252,7 @@ def test_what_is_no_report_of_partitions(shoal, rows, names, text):
         (["--set", "sigma=1"], "--set must name a parameter of --method kmeans, got 'sigma'"),
         (["--set", "mechanism=1"], "got 'mechanism'"),
         (["--ledger", "a.ledger"], "--reports must come without --ledger"),
-        (["--labels", "l.csv"], "found on devices with `shoal predict`"),
+        (["--labels", "l.csv"], "find their labels with `shoal predict`"),
         (["people.csv"], "--reports must come without raw records"),
         (["--n", "5"], "--n must come with --shuffled"),
         (["--delta", "1e-9"], "--delta must come with --shuffled"),

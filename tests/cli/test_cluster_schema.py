@@ -83,7 +83,7 @@ def test_a_raw_table_becomes_a_release_that_reads(people, tmp_path):
     assert " years" in result.stdout
     assert " EUR" in result.stdout
     assert "%" in result.stdout
-    assert "the promise is to rows" not in result.stdout
+    assert "the promise is per row" not in result.stdout
     written = b"".join(path.read_bytes() for path in out.iterdir()) + result.stdout.encode()
     assert not any(word.encode() in written for word in (SENTINEL, SENTINEL[:6], "secret"))
 
@@ -119,9 +119,9 @@ def test_new_people_are_assigned_later_from_the_release_alone(people, tmp_path):
 
 def test_rows_and_users(people, tmp_path):
     result = run(people, schema="rows.json")
-    assert "the promise is to rows" in result.stdout
+    assert "the promise is per row" in result.stdout
     named = run(people, "--user-column", "customer", schema="rows.json", out="named")
-    assert "the promise is to rows" not in named.stdout
+    assert "the promise is per row" not in named.stdout
     assert named.exit_code == 0, named.output
     release = Release.load(tmp_path / "named" / "release.json")
     assert Schema.from_dict(release.values["schema"]).user == USER
@@ -164,10 +164,10 @@ BAD = {
     "incomplete": ({"constraints": {"minimum": 0}}, (), "'age' of the schema must have a maximum"),
     "text": ({"name": "word"}, (), "column 'word' must hold numbers, got text"),
     "bounds": ({}, ("--bounds", "0,1"), "--bounds must be left out with --schema"),
-    "columns": ({}, ("--columns", "age"), "--columns must come with --schema only where --no-h"),
+    "columns": ({}, ("--columns", "age"), "--columns must come with --schema only if --no-h"),
     "user": ({}, ("--user-column", "city"), "must be that of the schema, 'customer'"),
-    "k": ({}, ("--k", "2", "--set", "n_clusters=3"), "--k must be given alone, got 2 and --set n"),
-    "set": ({}, ("--set", "schema=s.json"), "--set must leave schema to --schema"),
+    "k": ({}, ("--k", "2", "--set", "n_clusters=3"), "--k must come without --set n"),
+    "set": ({}, ("--set", "schema=s.json"), "--set must not name schema, got it: use --schema"),
 }
 
 
@@ -199,7 +199,7 @@ def test_users_in_a_folder_are_refused_with_the_way_out(people, tmp_path):
     given = ["--schema", str(tmp_path / "s.json"), "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, [str(tmp_path / "folder"), *given])
     assert "must come with one CSV or Parquet file" in str(result.exception)
-    assert "role 'ignore' for a promise to rows" in str(result.exception)
+    assert "role 'ignore' for a promise per row" in str(result.exception)
 
 
 def test_labels_are_not_put_beside_the_release(people, tmp_path):

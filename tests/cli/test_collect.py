@@ -126,7 +126,7 @@ def test_add_takes_documents_and_revisions_of_the_key(says, store, monkeypatch):
 
 def test_a_database_is_made_by_add_only(says):
     Path("homes.json").write_bytes(signed())
-    assert "--db must be a database that is there" in says("status", "--db", "new.db")
+    assert "--db must be an existing database" in says("status", "--db", "new.db")
     assert not Path("new.db").exists()
     run("add", "homes.json", "--db", "new.db", "--public-key", PUBLIC)
     assert json.loads(run("status", "--db", "new.db", "--json"))[0]["reports"] == 0
@@ -239,7 +239,10 @@ def test_analyze_and_publish(store, reports, says, monkeypatch):
         (("publish", "cars", "1"), "no campaign 'cars'"),
         (("analyze", "cars"), "no campaign 'cars'"),
         (("analyze", "homes", "--method", "ward"), "method must be one of"),
-        (("analyze", "homes", "--set", "n_clusters=3"), "--set must leave n_clusters to --k"),
+        (
+            ("analyze", "homes", "--set", "n_clusters=3"),
+            "--set must not name n_clusters, got it: use --k",
+        ),
         (("analyze", "homes", "--set", "color=3"), "got 'color'"),
         (("analyze", "homes", "--out", "no/r.json"), "--out must be a file"),
     ]:

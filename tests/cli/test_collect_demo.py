@@ -200,7 +200,7 @@ def test_an_earlier_demo_is_cleared_and_other_files_are_not(tmp_path):
     demo._clear(tmp_path)  # also if the second one was stopped at once
     (tmp_path / "campaign.json").touch()
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(ParameterError, match="a new folder or that of an earlier demo"):
+    with pytest.raises(ParameterError, match="a new folder or the folder of an earlier demo"):
         demo._clear(tmp_path)
     assert (tmp_path / "campaign.json").exists()
 
@@ -208,7 +208,7 @@ def test_an_earlier_demo_is_cleared_and_other_files_are_not(tmp_path):
 def test_the_folder_of_a_collector_is_not_cleared(tmp_path):
     for name in ("campaign.json", "signing.pem", "reports.db", "server.log"):
         (tmp_path / name).touch()
-    with pytest.raises(ParameterError, match="a new folder or that of an earlier demo"):
+    with pytest.raises(ParameterError, match="a new folder or the folder of an earlier demo"):
         demo._clear(tmp_path)
     assert (tmp_path / "reports.db").exists()
 

@@ -86,7 +86,7 @@ def test_the_document_says_what_was_typed():
         "Where [people] live",
         "x (0 to 20), y (0 to 10)",
         "a person reports 3 times",
-        f"{campaign.report_format.width} bytes a report",
+        f"{campaign.report_format.width} bytes per report",
         str(campaign.guarantee),
         f"--public-key {signed.key}",
     ):
@@ -152,7 +152,7 @@ def test_what_devices_would_refuse_is_not_signed(says):
         ((), "must come with what is changed"),
     ]:
         assert words in says(*REVISE, *options)
-    assert "NAME must be that of --revise" in says(
+    assert "NAME must be the id in --revise" in says(
         "collect", "new", "other", "--revise", FILE, "--closes", "2099-02-01"
     )
     SigningKey.new().save("other.pem")
@@ -171,7 +171,7 @@ def test_bad_input(says, subtests):
         ((*BOX, "--mechanism", "P"), "--mechanism must be one of"),
         ((*BOX, "--mechanism", "KdLaplace"), "--mechanism must be one of"),
         ((*BOX, "--mechanism", "laplace", "--clusters", "3"), "--clusters must come with"),
-        ((*BOX, "--set", "random_state=1"), "--set must leave random_state"),
+        ((*BOX, "--set", "random_state=1"), "--set must not name random_state"),
         ((*BOX, "--closes", "soon"), "--closes must be a day such as"),
         ((*BOX, "--closes", "2020-01-01"), "--closes must be in the future"),
         ((*BOX, "--url", "http://collect.example.org"), "https address"),
@@ -209,7 +209,7 @@ def test_a_shuffler_gets_the_reports_and_the_collector_the_key():
     assert (shuffler.operator, shuffler.batch_size) == ("University of [X]", 50)
     assert shuffler.key == str(key.public)
     assert "by University of [X], 50 at a time" in shown
-    assert "50 bytes a report; the server keeps 2 of them and nothing else" in shown
+    assert "50 bytes per report; the server keeps 2 of them and nothing else" in shown
     run(*NEW[:2], "works", *NEW[3:], *BOX, *RELAY)  # the same key
     assert opened("works.campaign.json").campaign.shuffler == shuffler
     run(*REVISE, "--closes", "2099-02-01", "--url", "https://new.example.org")
@@ -226,4 +226,4 @@ def test_a_shuffler_is_whole_and_stays(says):
     one_file = (*RELAY, "--sealing-key", "signing.pem")
     assert "must be another file than --key" in says(*NEW, *BOX, *one_file)
     run(*NEW, *BOX, *RELAY)
-    assert "devices follow no other shuffler" in says(*REVISE, *RELAY)
+    assert "devices accept no other shuffler" in says(*REVISE, *RELAY)

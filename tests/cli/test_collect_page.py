@@ -157,7 +157,7 @@ def test_what_is_refused_leaves_no_folder(says):
         (("http://example.org/homes", "--public-key", PUBLIC), "must be an https address"),
         ((*given, "--out", "full"), "--out must be a new or an empty folder"),
         ((*given, "--out", "file"), "--out must be a new or an empty folder"),
-        ((*given, "--out", "file/page"), "--out must be a folder that can be written"),
+        ((*given, "--out", "file/page"), "--out must be a writable folder"),
         ((*given, "--url", "http://example.org/homes"), "url must be an https address"),
         ((*given, "--ingest-key", "a key\n"), "--ingest-key must be visible letters"),
     ]:

@@ -49,7 +49,7 @@ def test_the_ingest_key_is_for_the_relay():
     """Also where devices need none: batches always do."""
     signed = shuffled_campaign("jobs", open_intake=True)
     Path("jobs.json").write_bytes(signed.envelope)
-    user = "for the relay alone: no device may have it"
+    user = "for the relay only: no device may have it"
     assert user in run("add", "jobs.json", "--public-key", str(signed.key)).stdout
     assert user in run("key", "new", "jobs").stderr
 

@@ -198,7 +198,7 @@ def test_private_copy_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
     copy = read_table(out / "private-copy.csv", columns=["age", "height"])
     text = (out / "report.html").read_text(encoding="utf-8")
     assert f"May be shared: everything here comes from a release with {release.guarantee}" in text
-    assert "Its epsilon of 2 was charged to people.ledger, then of 1 entry, hash " in text
+    assert "Its epsilon of 2 was charged to people.ledger, which then had 1 entry, hash " in text
     assert "the copy holds no labels" in text
     # No draw of the copy comes so near to the record by chance.
     for path in out.iterdir():
@@ -210,7 +210,7 @@ def test_private_copy_is_paid_for_once_and_reads_the_copy_only(data, tmp_path):
     assert again.exit_code == 0, again.output
     assert json.loads(again.stdout)["records"] == len(copy.X)
     assert (out / "private-copy.csv").read_bytes() == before
-    assert "is of the records as they were then" in (out / "report.html").read_text("utf-8")
+    assert "it reflects the records as they were then" in (out / "report.html").read_text("utf-8")
     assert len(ledger.entries) == 1
 
 
@@ -324,7 +324,7 @@ def test_unwritable_folder(data, tmp_path):
     ledger = Ledger(tmp_path / "people.ledger", epsilon=9.0)
     words = ["--private-copy", "1", "--ledger", ledger.path]
     result = run(data, *words, out=data / "out")
-    assert "--out must be a folder that can be written" in str(result.exception)
+    assert "--out must be a writable folder" in str(result.exception)
     assert ledger.spent == ()
 
 

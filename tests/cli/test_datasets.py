@@ -61,7 +61,7 @@ def test_list():
     assert "doi 10.24432/C5H30K" in " ".join(lines["seeds"]), "a file gets the whole line"
     assert "make_circle" in result.stdout
     absent = sum(not info.bundled for info in list_datasets())
-    assert f"{absent} are not there: set SHOAL_DATA" in result.stdout
+    assert f"{absent} have no file here: set SHOAL_DATA" in result.stdout
 
 
 def test_one():

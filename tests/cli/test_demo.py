@@ -64,7 +64,7 @@ def test_seed_repeats_the_table_and_voids_the_promise(tmp_path):
     [
         (["demo", "--records", "0"], "--records"),
         (["demo", "--repeats", "-1"], "--repeats"),
-        (["demo", "--out", "{folder}/file/below"], "--out must be a folder"),
+        (["demo", "--out", "{folder}/file/below"], "--out must be a writable folder"),
         (["dmeo"], "No such command"),
     ],
 )

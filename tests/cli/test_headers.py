@@ -190,7 +190,7 @@ def test_a_first_line_that_looks_like_a_record_is_a_header_unless_it_is_said(sho
     Path("plain.csv").write_text("41.5,60.25\n" + LINES)
     given = ("--columns", "age,weight", "--out", "made", *PAYING)
     message = refused(shoal, "cluster", "plain.csv", *BOX, *given)
-    assert "give --no-header if it has no header line" in message
+    assert "pass --no-header if it has no header line" in message
     assert "41.5" not in message
 
 

@@ -18,7 +18,7 @@ def test_bounds(tmp_path):
     with pytest.raises(ParameterError, match="without column 'c'"):
         parse_bounds(str(path), ["c"])
     path.write_text("[1]")
-    with pytest.raises(ParameterError, match="with something else"):
+    with pytest.raises(ParameterError, match="with other content"):
         parse_bounds(str(path))
     with pytest.raises(ParameterError, match="No such file"):
         parse_bounds(str(tmp_path / "none.json"))
@@ -41,6 +41,6 @@ def test_lists():
 def test_output_folder(tmp_path):
     assert output_folder(tmp_path / "new" / "deep").is_dir()
     (tmp_path / "file").touch()
-    with pytest.raises(ParameterError, match="--out must be a folder"):
+    with pytest.raises(ParameterError, match="--out must be a writable folder"):
         output_folder(tmp_path / "file")
     assert not list((tmp_path / "new" / "deep").iterdir())

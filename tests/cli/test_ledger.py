@@ -127,7 +127,7 @@ def test_a_page(path, tmp_path):
         assert part in text
     assert "http" not in text, "a page that needs no network"
     refused = run(path, "--html", tmp_path / "no" / "folder.html")
-    assert "--html must be a file that can be written" in str(refused.exception)
+    assert "--html must be a writable file" in str(refused.exception)
 
 
 def test_an_old_ledger_is_converted_by_the_command_that_the_refusal_names(tmp_path):

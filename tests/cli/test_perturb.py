@@ -125,7 +125,7 @@ def test_reports_of_partitions_are_whole_numbers(data, tmp_path):
     settings = ["--target", "PartitionResponse", "--set", "n_clusters=5", "--epsilon", "2"]
     result = run(data, *settings, out=out)
     assert result.exit_code == 0, result.output
-    assert f"for the server, public: {out}.mechanism.json" in result.stdout
+    assert f"public document for the server: {out}.mechanism.json" in result.stdout
     lines = out.read_text().splitlines()
     assert lines[0] == "partition,color"
     pairs = np.array([list(map(int, line.split(","))) for line in lines[1:]])
@@ -209,7 +209,7 @@ def test_a_disk_that_fails_after_the_spend(data, tmp_path, monkeypatch):
     monkeypatch.setattr(Laplace, "fit_transform", remove)
     result = run(data, out=folder / "reports.csv")
     assert isinstance(result.exception, ReleaseError)
-    assert "the budget was spent all the same, and no report was written" in str(result.exception)
+    assert "the budget was spent anyway, and no report was written" in str(result.exception)
 
 
 def test_help_has_an_example():

@@ -91,7 +91,7 @@ def test_a_shuffled_batch(monkeypatch):
         (["--model", "local", "--records-per-user", "2"], "--records-per-user must come with"),
         (["--model", "local", "--smallest", "0.9"], "smallest must be at most 1 / k"),
         (["--schema", "none.json"], "schema must be a JSON file, got 'none.json'"),
-        (["--epsilons", "1,a"], "--epsilons must be numbers > 0, by commas, got '1,a'"),
+        (["--epsilons", "1,a"], "--epsilons must be numbers > 0 separated by commas, got '1,a'"),
         (["--epsilons", "0"], "epsilons must be"),
         (["--delta", "1"], "delta must be"),
         (["--n", "0"], "--n"),
@@ -112,12 +112,12 @@ def test_bad_input_ends_with_a_clear_line(options, message, folder, monkeypatch,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--n", "5"], "--schema FILE, or --columns with --bounds LOW:HIGH,..., must say"),
+        (["--n", "5"], "--schema FILE, or --columns with --bounds LOW:HIGH,..., must describe"),
         (["--schema", "people.json"], "--n must be given for --model central"),
         (["--columns", "age"], "--columns must come with --bounds"),
         (["--bounds", "0,1"], "--columns must name every column"),
         (["--model", "shuffled"], "--n must be given for --model shuffled"),
-        (["--model", "local"], "must say what records hold"),
+        (["--model", "local"], "must describe the records"),
     ],
 )
 def test_what_must_be_given(options, message, folder, monkeypatch, capsys):

@@ -78,7 +78,7 @@ def test_unknown_source_and_unwritable_folder(tmp_path, refused):
     assert wrong.exit_code == 2
     (tmp_path / "file").touch()
     error = refused(tmp_path / "file" / "out")
-    assert error.startswith("shoal: --out must be a folder that can be written")
+    assert error.startswith("shoal: --out must be a writable folder")
 
 
 def test_without_data_one_line_and_no_folder(tmp_path, refused, monkeypatch):

@@ -145,13 +145,13 @@ def test_ctrl_c_on_a_real_terminal_leaves_nothing():
 
 
 def test_template_without_a_terminal():
-    assert "give --header" in refused()
+    assert "pass --header" in refused()
     shown = run("--header")
     assert shown.exit_code == 0, shown.output
     schema = Schema.load("people.schema.json")
     assert schema == Schema.from_names(HEADER.split(","))
     assert "still to fill in: a type of age" in shown.output
-    assert "is there already" in refused("--header")
+    assert "already exists" in refused("--header")
     assert run("--columns", "age,city", "--force", "--json").exit_code == 0
     assert [field.name for field in Schema.load("people.schema.json")] == ["age", "city"]
     with pytest.raises(ParameterError, match="field 'age' of the schema must have a type"):
@@ -191,7 +191,7 @@ def test_bounds_and_categories_are_learned_for_a_price(terminal):
     assert entry.event.epsilon == 2.0
     assert entry.privacy_unit == PrivacyUnit.user("customer_id", max_rows=2)
     assert "epsilon = 2 and delta = 1e-06" in shown.output
-    assert "no promise: who knows --seed" in shown.output
+    assert "no promise: anyone who knows --seed" in shown.output
 
 
 def test_an_unfinished_schema_is_completed():

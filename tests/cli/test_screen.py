@@ -72,7 +72,7 @@ def test_advice_in_python_is_replaced_by_an_option_where_there_is_one():
 def test_python_gets_its_own_way_out():
     error = ParameterError("bounds must be given", parameter="bounds", in_python="pass bounds=")
     assert str(error) == "bounds must be given: pass bounds="
-    assert command_line_message(error).startswith("bounds must be given: give --bounds LOW,HIGH")
+    assert command_line_message(error).startswith("bounds must be given: pass --bounds LOW,HIGH")
     other = BudgetExceededError("nothing was recorded", in_python="call this()")
     assert command_line_message(other) == "nothing was recorded"
     assert command_line_message(ParameterError("n must be 1")) == "n must be 1"

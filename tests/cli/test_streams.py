@@ -234,7 +234,10 @@ def test_bad_input(prepare, more, words, shoal):
 def test_bad_places(shoal, subtests):
     for arguments, words in [
         (("perturb", "parquet", "-o", "out.csv"), "--out must be a folder for the reports of"),
-        (("perturb", "people.feather", "-o", "out.parquet"), "--out must be a folder"),
+        (
+            ("perturb", "people.feather", "-o", "out.parquet"),
+            "--out must be a folder for the reports",
+        ),
         (("perturb", "parquet", "-o", "csvs"), "out must be a new folder, or an empty one"),
         (("perturb", "parquet", "-o", "no/out"), "No such file or directory"),
         (("perturb", "csvs", "-o", "out", "--target", "KdLaplace"), "X must be in memory"),

@@ -108,13 +108,13 @@ def test_options_are_settings(served):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("none.csv",), "FILE must be a file that is there, got 'none.csv'"),
-        ((".",), "FILE must be a file that is there, got '.'"),
-        (("people.csv", "--schema", "none.json"), "--schema must be a file that is there"),
+        (("none.csv",), "FILE must be an existing file, got 'none.csv'"),
+        ((".",), "FILE must be an existing file, got '.'"),
+        (("people.csv", "--schema", "none.json"), "--schema must be an existing file"),
         (("people.csv", "--schema", "people.csv"), "people.csv"),
         (("people.json",), "people.json"),
-        (("--schema", "people.json"), "FILE must be given with --schema"),
-        (("--reports", "none"), "--reports must be a folder that is there, got 'none'"),
+        (("--schema", "people.json"), "--schema must come with FILE"),
+        (("--reports", "none"), "--reports must be an existing folder, got 'none'"),
         (("--host", "0.0.0.0"), "token must be given for a host that others can reach"),
         (("--token", "short"), "token must have 16 to 128"),
         (("--host", "0.0.0.0", "--token", "auto"), "names must be given with the host"),

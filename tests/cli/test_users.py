@@ -1,4 +1,4 @@
-"""Several rows a person: the promise is made to people, or the words say that it is not."""
+"""Several rows per person: the promise is made to people, or the words say that it is not."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from shoal.privacy import Ledger, PrivacyUnit, Release
 ROWS, PEOPLE = 400, 40
 LONG = 1_500_000_000_000_000_000  # as floats, these and the next 100 are one number
 BOX = ("--columns", "age,weight", "--bounds", "0,120")
-NOTE = "the promise is to rows: a person with several rows is protected less; use --user-column"
+NOTE = "the promise is per row: a person with several rows is protected less; use --user-column"
 X = np.clip(np.random.default_rng(0).normal([40.0, 75.0], [15.0, 12.0], size=(ROWS, 2)), 0, 120)
 
 
@@ -127,16 +127,19 @@ def test_without_users_the_promise_is_said_to_be_to_rows(target, shoal):
 def test_reports_are_promised_to_rows_too(shoal):
     code, out, _ = shoal("perturb", "people.csv", *BOX, "-o", "reports.csv")
     assert code == 0
-    assert "the promise is to rows: a person with several rows is protected less" in out
+    assert "the promise is per row: a person with several rows is protected less" in out
 
 
 def test_bad_input(shoal, subtests):
     for arguments, words in [
         (("--user-column", "name"), "must have one column 'name'"),
-        (("--user-column", "age"), "--columns must leave the column of --user-column out"),
+        (("--user-column", "age"), "--columns must not name the column of --user-column"),
         (("--records-per-user", "2"), "--records-per-user must come with --user-column"),
-        (("--set", "records_per_user=2"), "must leave records_per_user to --records-per-user"),
-        (("--set", "user_column=visit"), "must leave user_column to --user-column"),
+        (
+            ("--set", "records_per_user=2"),
+            "must not name records_per_user, got it: use --records-per-user",
+        ),
+        (("--set", "user_column=visit"), "must not name user_column, got it: use --user-column"),
         (
             ("--user-column", "person", "--target", "DPWaveCluster"),
             "--user-column must come with --target DPKMeans, got DPWaveCluster",
@@ -176,7 +179,7 @@ def test_entries_say_who_spent_on_what(shoal):
     assert "ledger: 1 entry, hash " in out
     code, out, _ = shoal(*given, "--seed", "1")
     assert code == 0
-    assert "no promise: who knows --seed can take the noise away" in out
+    assert "no promise: anyone who knows --seed can remove the noise" in out
     assert "not to be published" in out
     first, second = Ledger("people.ledger").entries
     assert (first.who, first.table, first.output, first.seeded) == ("ann", "people", "made", False)

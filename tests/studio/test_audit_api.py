@@ -126,7 +126,7 @@ def test_attacks_stand_beside_no_privacy_and_read_no_true_record(page, workspace
     assert page.get(f"{files}/picture.png").content.startswith(b"\x89PNG")
     assert "<svg" in page.get(f"{files}/picture.svg").text
     report = page.get(f"{files}/report.html").text
-    assert "60 records that are nobody" in report
+    assert "60 records of no real person" in report
     assert "For the curator only" not in report
     rows = np.loadtxt(
         io.StringIO(page.get(f"{files}/attacked-records.csv").text), delimiter=",", skiprows=1
@@ -145,7 +145,7 @@ def test_a_canceled_audit_ends_and_has_no_result(page, workspace):
     ("asked", "words"),
     [
         ({"method": "Nothing"}, "no method to audit"),
-        ({"method": "PlanarLaplace", "columns": 3}, "PlanarLaplace is for 2 columns, not for 3"),
+        ({"method": "PlanarLaplace", "columns": 3}, "PlanarLaplace takes 2 columns, got 3"),
         ({"epsilon": 0}, "epsilon"),
         ({"epsilon": "1"}, "epsilon"),
         ({"effort": "endless"}, "effort"),
@@ -171,7 +171,7 @@ def test_what_cannot_be_attacked_is_refused(page, workspace, table):
     refused = page.post(
         f"/api/tables/{words.id}/audit/attack", json={**KMEANS, "method": "PlanarLaplace"}
     )
-    assert "PlanarLaplace is for 2 columns of numbers" in refused.text
+    assert "PlanarLaplace needs at least 2 columns of numbers" in refused.text
     assert page.get("/api/audit/files/none/report.html").status_code == 404
 
 

@@ -44,7 +44,7 @@ def test_an_estimator_is_audited_and_attacked_and_a_reload_finds_both(visit, add
     page = _open(visit, f"{address}/audit?table={table.id}&method=DPKMeans-grid&k=3&epsilon=1")
     assert page.get_by_label("Clusters").input_value() == "3"
     page.get_by_role("button", name="Run the audit").click()
-    _card(page, CLAIM).get_by_text("Not seen to be broken", exact=True).wait_for()
+    _card(page, CLAIM).get_by_text("No violation found", exact=True).wait_for()
     page.get_by_role("button", name="Run the attack").click()
     for _ in range(2):  # the second time after a reload
         claim = _card(page, CLAIM)
@@ -70,16 +70,16 @@ def test_a_planted_bug_is_marked_and_caught_and_its_mechanism_is_not(visit, addr
     page.get_by_label("Plant a bug").check()
     page.get_by_role("button", name="Run the audit").click()
     claim = _card(page, CLAIM)
-    claim.get_by_text("Broken: more was measured than is claimed").wait_for()
+    claim.get_by_text("Broken: the measured bound is above the claim").wait_for()
     assert "a bug was planted" in claim.inner_text()
     assert "half of what the claim of 1 needs. The audit caught it." in claim.inner_text()
     page.get_by_label("Plant a bug").uncheck()
-    assert "Run the audit to see" in claim.inner_text()  # no result of other settings stays
+    assert "Run the audit to compare" in claim.inner_text()  # no result of other settings stays
     page.get_by_role("button", name="Run the audit").click()
-    claim.get_by_text("Not seen to be broken", exact=True).wait_for()
+    claim.get_by_text("No violation found", exact=True).wait_for()
     page.go_back()
     page.go_back()
-    claim.get_by_text("Broken: more was measured than is claimed").wait_for()
+    claim.get_by_text("Broken: the measured bound is above the claim").wait_for()
     assert page.get_by_label("Plant a bug").is_checked()
 
 
@@ -92,7 +92,7 @@ def test_an_audit_is_canceled(visit, address):
     page.reload()
     page.get_by_text("Canceled; nothing was released or spent.").wait_for()
     page.goto(f"{address}/audit?job=0123456789abcdef")
-    page.get_by_text("There is no such job: start it again.").wait_for()
+    page.get_by_text("There is no such job: start a new one.").wait_for()
 
 
 def test_small_screens_and_screen_readers(visit, address, table):
@@ -100,7 +100,7 @@ def test_small_screens_and_screen_readers(visit, address, table):
     page = _open(visit, f"{address}/audit?table={table.id}&method=DPKMeans-grid&planted=1&k=3")
     page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_role("button", name="Run the audit").click()
-    _card(page, REPLAY).get_by_text("The promise is broken, with certainty.").wait_for()
+    _card(page, REPLAY).get_by_text("The promise is certainly broken.").wait_for()
     page.locator("studio-chart[data-drawn]").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     for scheme in ("light", "dark"):

@@ -128,7 +128,7 @@ def ask_question(page):
     page.get_by_label("Purpose").fill("Plan bus lines.")
     page.get_by_label("Id", exact=True).fill("homes")
     page.get_by_label("Epsilon of a report").fill("0.5")
-    page.get_by_label("Clusters that").fill("3")
+    page.get_by_label("Number of clusters").fill("3")
     page.get_by_text("at most 96 times out of 100").first.wait_for()
     page.locator(".preview").get_by_text("epsilon = 3.16").wait_for()
     press(page, "Make and sign the campaign")
@@ -136,7 +136,7 @@ def ask_question(page):
         press(page, "Save signing.pem")
     assert saved.value.suggested_filename == "signing.pem"
     assert "PRIVATE KEY" in Path(saved.value.path()).read_text()
-    press(page, "To the campaign")
+    press(page, "Go to the campaign")
 
 
 def be_device(page):
@@ -179,7 +179,7 @@ def test_from_the_question_to_the_own_cluster(browser, collected):
         assert re.fullmatch(r"Your cluster: [0-2] of 3", told)
         enter_record(page, east="2")
         press(page, "Send it")
-        page.get_by_text("The ledger of this device refuses").wait_for()
+        page.get_by_text("so its ledger refuses another").wait_for()
         press(page, "Analyze the reports")
         page.get_by_role("heading", name="Version 2:").wait_for()
         page.get_by_label("Compare with").select_option("1")

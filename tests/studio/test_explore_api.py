@@ -111,7 +111,7 @@ def test_a_session_reads_no_true_record(api, workspace, table):
 def test_charts_hold_explored_records_alone(api, table):
     answer = explore(api, table, frame=True).json()
     assert answer["source"] == "made-up"
-    assert "nobody" in answer["source_words"]
+    assert "made-up records" in answer["source_words"]
     shown = {row["x"] for row in answer["shown"]["datasets"]["rows-0"]}
     assert not shown & {float(f"{value:.6g}") for value in COLUMNS["age"]}
 
@@ -155,7 +155,7 @@ def test_the_promise_is_that_of_a_release(workspace, method, user):
 def test_gauges_and_ledger_are_told(api, table):
     answer = explore(api, table, epsilon=1.0).json()
     assert answer["attack"]["guesses"] == pytest.approx(73.1, abs=0.1)
-    assert "73.2 of 100 guesses; a coin is right in 50" in answer["attack"]["words"]
+    assert "73.2 of 100 guesses; a coin flip is right in 50" in answer["attack"]["words"]
     assert answer["ledger"] == {"remaining": 3.0, "limit": 3.0, "after": 2.0}
     assert len(answer["clusters"]["sentences"]) == 3
     assert explore(api, table, epsilon=4.0).json()["ledger"]["after"] is None
@@ -206,7 +206,7 @@ def test_a_shuffled_promise_is_smaller_than_that_of_a_report(workspace):
         assert told["promised_epsilon"] < 2.0
         assert told["ledger"] is None
         words = told["attack"]["words"]  # what it rests on is said wherever it is said
-        assert words.startswith("If 5,000 honest devices report at once, nobody is right about")
+        assert words.startswith("If 5,000 honest devices report at once, no one is right about")
         assert "your own guess" in words
 
 
@@ -273,7 +273,7 @@ def test_a_table_that_is_described_anew_while_an_order_comes_in_is_not_copied(
     monkeypatch.setattr(table.purchases, "_check_idle", lambda: setattr(table, "schema", MIXED))
     job = workspace.jobs.get(order(api, table, price).json()["id"])
     assert job.finished.wait(60)
-    assert (job.state, "look at the price again" in job.error) == ("failed", True)
+    assert (job.state, "check the price again" in job.error) == ("failed", True)
     assert (table.columns.reads, table.ledger.entries, table.copy) == ([], (), None)
 
 
@@ -282,12 +282,12 @@ def test_people_with_several_rows_get_no_copy(api, workspace):
     table = workspace.add("rows", "upload", Watched(COLUMNS), schema)
     table.ledger = Ledger(epsilon=3.0)
     refused = api.get(f"/api/tables/{table.id}/copy", params={"epsilon": 1.0})
-    assert "several rows a person" in refused.json()["detail"]
+    assert "several rows per person" in refused.json()["detail"]
     assert table.columns.reads == []
     assert "several rows" in api.get(f"/api/tables/{table.id}/explore").json()["copy"]
     table.schema, table.trust_model = NUMBERS, "local"
     refused = api.get(f"/api/tables/{table.id}/copy", params={"epsilon": 1.0})
-    assert "Nobody holds the records" in refused.json()["detail"]
+    assert "No one holds the records" in refused.json()["detail"]
 
 
 @pytest.mark.full

@@ -75,16 +75,16 @@ def test_the_slider_moves_all_readings_and_the_picture(visit, address, table):
     slider.focus()
     page.keyboard.press("ArrowRight")
     at(page, 1.05)
-    assert page.get_by_label("Exactly").input_value() == "1.05"
-    assert page.get_by_label("Right guesses of 100").input_value() == "74.08"
+    assert page.get_by_label("Exact value").input_value() == "1.05"
+    assert page.get_by_label("Correct guesses out of 100").input_value() == "74.08"
     assert slider.get_attribute("aria-valuetext") == "epsilon 1.05"
     page.wait_for_url(re.compile(r"epsilon=1\.05"))
     assert int(centers.get_attribute("data-drawn")) == drawn + 1
     assert page.locator(".gauge").nth(1).inner_text() != sentence
     assert int(page.locator(PAGE).get_attribute("data-milliseconds")) > 0
-    page.get_by_label("Right guesses of 100").fill("88.08")
+    page.get_by_label("Correct guesses out of 100").fill("88.08")
     at(page, 2)
-    assert page.get_by_label("Exactly").input_value() == "2"
+    assert page.get_by_label("Exact value").input_value() == "2"
     assert "After one more release: epsilon 1." in page.inner_text(PAGE)
     assert "epsilon = 2 (add/remove)" in page.inner_text(PAGE)
     link = page.get_by_role("link", name="Go to the release").get_attribute("href")
@@ -96,7 +96,7 @@ def test_the_slider_moves_all_readings_and_the_picture(visit, address, table):
 
 def test_back_forward_and_reload_show_the_same(visit, address, table):
     page = opened(visit, address, table)
-    page.get_by_label("Exactly").fill("4")
+    page.get_by_label("Exact value").fill("4")
     at(page, 4)
     page.get_by_label("Number of clusters").fill("3")
     page.keyboard.press("Tab")
@@ -104,7 +104,7 @@ def test_back_forward_and_reload_show_the_same(visit, address, table):
     page.wait_for_url(re.compile("k=3"))
     page.go_back()
     page.get_by_text("Cluster 4 (").wait_for()
-    assert page.get_by_label("Exactly").input_value() == "4"
+    assert page.get_by_label("Exact value").input_value() == "4"
     page.go_forward()
     page.get_by_text("Cluster 3 (").wait_for(state="detached")
     page.reload()
@@ -127,7 +127,7 @@ def test_of_many_positions_the_newest_is_asked_for(visit, address, table):
     page.get_by_label("Privacy: epsilon").focus()
     for _ in range(6):
         page.keyboard.press("ArrowRight")
-    last = float(page.get_by_label("Exactly").input_value())
+    last = float(page.get_by_label("Exact value").input_value())
     while not held:
         page.wait_for_timeout(10)
     held[0].continue_()
@@ -182,7 +182,7 @@ def test_a_narrow_screen_and_clusters_that_follow(browser, address, workspace):
     with visiting(browser, viewport={"width": 390, "height": 844}, color_scheme="dark") as visit:
         page = opened(visit, address, table, "&x=since&y=age")
         page.get_by_text("Cluster 0 (").wait_for()
-        assert page.get_by_label("Across").input_value() == "since"
+        assert page.get_by_label("Horizontal axis").input_value() == "since"
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert serious(page) == []
 
@@ -199,14 +199,14 @@ def test_a_level_within_a_radius_is_the_same_number(visit, address, workspace, m
     table = workspace.add("devices", "made-up", {}, NUMBERS)
     table.trust_model, table.n_guess = "local", 300
     page = opened(visit, address, table, "&method=Laplace&epsilon=6")
-    assert page.get_by_label("Right guesses of 100").is_hidden()
+    assert page.get_by_label("Correct guesses out of 100").is_hidden()
     # 10 of 120 years are 1/12 of the range.
     assert page.get_by_label("Level").input_value() == "0.5"
     page.get_by_label("Level").fill("1")
     at(page, 12)
     page.get_by_label("Radius").fill("20")
     assert page.get_by_label("Level").input_value() == "2"
-    assert page.get_by_label("Exactly").input_value() == "12"
+    assert page.get_by_label("Exact value").input_value() == "12"
     page.wait_for_url(re.compile("radius=20"))
     assert "Each report" in page.inner_text(PAGE)
     href = page.get_by_role("link", name="Collect with these settings").get_attribute("href")

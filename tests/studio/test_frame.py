@@ -91,7 +91,7 @@ def test_a_lost_studio_is_told_and_found_again(browser):
         banner.get_by_role("button", name="Try again").wait_for()
         assert banner.get_attribute("role") == "status"
         page.go_back()
-        banner.get_by_text("The studio does not answer.").wait_for()
+        banner.get_by_text("The studio is not responding.").wait_for()
         with studio_here(port=port):
             heading(page, GONE)  # tables are in memory alone
             assert banner.inner_text() == ""

@@ -157,7 +157,7 @@ def test_the_end_cancels_all_and_waits_for_none_that_does_not_listen(running):
     walking = running.start("walk", until_canceled)
     assert running.end()
     assert walking.state == "canceled"
-    with pytest.raises(RefusedError, match="nothing is started"):
+    with pytest.raises(RefusedError, match="nothing new is started"):
         running.start("add", lambda _progress: 1)
 
 

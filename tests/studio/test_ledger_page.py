@@ -150,10 +150,10 @@ def test_a_limit_is_set_spends_are_listed_and_the_limit_stays(here, visit):
     page = visit.open(address)
     page.get_by_label("Limit on epsilon").fill("3")
     page.get_by_role("button", name="Set the limit").press("Enter")
-    page.get_by_text("Nothing was spent of the limit of epsilon 3").wait_for()
+    page.get_by_text("None of the limit of epsilon 3").wait_for()
     page.get_by_label("Limit on epsilon").fill("2")
     page.get_by_role("button", name="Change the limit").click()
-    page.get_by_text("Nothing was spent of the limit of epsilon 2").wait_for()
+    page.get_by_text("None of the limit of epsilon 2").wait_for()
     unit = PrivacyUnit.user("person", max_rows=1)
     table.ledger.spend(PureEvent(epsilon=0.5), purpose="counts", privacy_unit=unit, columns=["age"])
     page.get_by_label("Limit on epsilon").fill("9")
@@ -195,7 +195,7 @@ def test_no_serious_issue_and_nothing_overflows(here, browser, width):
     here.client.post(f"/api/tables/{table.id}/ledger", json={"epsilon": 1.0})
     with visiting(browser, viewport={"width": width, "height": 844}) as visit:
         page = visit.open(f"{here.address}/ledger?table={table.id}")
-        page.get_by_text("Nothing was spent").wait_for()
+        page.get_by_text("has been spent").wait_for()
         found = axe.run(page).response["violations"]
         assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -197,7 +197,7 @@ def test_a_table_that_is_described_anew_while_an_order_comes_in_is_not_released(
 
     monkeypatch.setattr(release_api, "_check_repeat", described_anew)
     job = desk.finish(desk.order(KMEANS, price))
-    assert (job["state"], "look at the price again" in job["error"]) == ("failed", True)
+    assert (job["state"], "check the price again" in job["error"]) == ("failed", True)
     assert (desk.columns.reads, desk.entries, desk.table.releases) == (0, (), [])
 
 
@@ -256,7 +256,7 @@ def test_clusters_are_kept_though_their_profile_meets_an_error_that_nobody_fores
     job = desk.finish(desk.order(PROFILED, price))
     assert (job["state"], len(desk.table.releases), len(desk.entries)) == ("done", 1, 1)
     told = desk.client.get(f"{desk.path}/releases/{price['key']}").json()
-    assert "look at the ledger" in told["profile_failed"]
+    assert "check the ledger" in told["profile_failed"]
     assert "somebody" not in json.dumps(told)
 
 

@@ -50,7 +50,7 @@ def test_a_price_is_shown_and_paid_once_by_a_double_click(here, visit):
     button.wait_for()
     assert button.is_disabled()
     assert shop.columns.reads == 0
-    assert "Nothing was spent" in page.locator(".ledger-bar").first.inner_text()
+    assert "has been spent" in page.locator(".ledger-bar").first.inner_text()
     assert "25% of the limit" in page.locator(".ledger-bar").last.inner_text()
     # The button is enabled again in between: the studio itself keeps the second press out.
     agree(page).evaluate(
@@ -114,7 +114,7 @@ def test_other_settings_at_the_same_time_are_refused_and_priced_anew(here, visit
         first.click()
         one.get_by_role("heading", name="Releasing").wait_for()
         second.click()
-        assert "under way" in two.get_by_role("alert").inner_text()
+        assert "in progress" in two.get_by_role("alert").inner_text()
     finally:
         shop.columns.gate.set()
     one.wait_for_selector(RELEASED)

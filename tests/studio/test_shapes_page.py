@@ -58,8 +58,8 @@ def wait_for(page, words):
 def test_thresholds_by_keyboard_change_the_clusters_and_cost_nothing(open_shapes, table, visit):
     page = open_shapes(source="shapes", shape="rings")
     wait_for(page, "^2 clusters at epsilon 1. This is what DPDensity chooses by itself")
-    assert page.get_by_text("Shown: generated shapes: nobody's").is_visible()
-    assert page.get_by_text("This costs nothing: only what was released is used.").is_visible()
+    assert page.get_by_text("Shown: generated shapes").is_visible()
+    assert page.get_by_text("This costs nothing: it uses only what was released.").is_visible()
     drawn = int(page.locator("studio-chart").get_attribute("data-drawn"))
     level = page.get_by_label("Cut the tree at this density")
     level.focus()
@@ -109,7 +109,7 @@ def test_the_address_is_the_state(open_shapes):
 def test_a_table_without_numbers_has_a_clear_line(here, visit):
     words = here.workspace.add("words", "made-up", {}, Schema([Category("city", ["A", "B"])]))
     page = visit.open(f"{here.address}/shapes?table={words.id}")
-    wait_for(page, "has no number, date or place among its features")
+    wait_for(page, "features is a number, date or place")
 
 
 def test_on_a_phone_and_for_a_screen_reader(open_shapes):

@@ -132,7 +132,7 @@ def test_the_curator_says_whether_the_first_line_holds_names(here):
     table = here.workspace.get(told["id"])
     path = f"/api/tables/{table.id}/first-line"
     assert here.client.get(path).json() == {"values": ["Turku", "3"]}
-    assert "say first" in said(here, table, "schema", **SCHEMA.to_dict())
+    assert "first answer" in said(here, table, "schema", **SCHEMA.to_dict())
     assert "each of 2 columns" in said(here, table, "names", header=False, names="city")
     assert "different" in said(here, table, "names", header=False, names="a, a")
     assert said(here, table, "names", header=False, names="-, age") == 200
@@ -373,7 +373,7 @@ def test_a_ledger_never_promises_to_others_than_it_said(here):
     table.ledger = Ledger(epsilon=1.0, privacy_unit=table.privacy_unit)
     table.ledger.spend(PureEvent(epsilon=0.1), privacy_unit=table.privacy_unit)
     for changes in ({"user": ""}, {"records_per_user": 2}):
-        assert "Open the file again" in said(here, table, "settings", **changes)
+        assert "open the file again" in said(here, table, "settings", **changes)
     assert (table.schema.user.name, table.records_per_user) == ("note", 1)
 
 

@@ -60,15 +60,15 @@ def test_fifty_thousand_rows_with_text_dates_and_gaps(wheel, browser, folder, tm
         assert page.get_by_role("row").count() == 10
         assert page.get_by_text("not described").count() == 9
         page.get_by_role("link", name="Describe customer").click()
-        page.get_by_role("button", name="Save and go on").click()  # as its name suggests
-        page.get_by_label("The highest age anybody may enter?").fill("120")
+        page.get_by_role("button", name="Save and continue").click()  # as its name suggests
+        page.get_by_label("The highest age anyone may enter?").fill("120")
         page.get_by_label("Its unit").fill("years")
-        page.get_by_role("button", name="Save and go on").click()
-        page.get_by_label("The highest income anybody may enter?").wait_for()
+        page.get_by_role("button", name="Save and continue").click()
+        page.get_by_label("The highest income anyone may enter?").wait_for()
         assert page.get_by_role("row", name=re.compile("^age")).inner_text().split("\t")[1:] == [
+            "complete",
             "a number",
             "0 to 120 years",
-            "complete",
         ]
         choose(page, folder / "customers.schema.json", "Load a schema file")
         page.get_by_text(COMPLETE).wait_for()
@@ -135,7 +135,7 @@ def test_a_file_is_dropped_and_its_columns_are_named(studio, visit):
         }"""
     )
     assert page.get_by_label("First line of the file").inner_text().split() == ["Turku", "34"]
-    names = page.get_by_label("If not: names of its 2 columns, by commas")
+    names = page.get_by_label("If not: names of its 2 columns, separated by commas")
     assert page.locator(".mark").inner_text() == "for your eyes only"
     names.fill("city")
     page.get_by_role("button", name="No: use these names").click()
@@ -157,9 +157,9 @@ def test_the_address_holds_the_state(studio, visit):
     page.get_by_label("What is it?").wait_for()
     assert page.url == f"{whole}&field=age"
     page.get_by_role("link", name="income", exact=True).click()
-    page.get_by_label("The highest income anybody may enter?").wait_for()
+    page.get_by_label("The highest income anyone may enter?").wait_for()
     page.go_back()
-    highest = page.get_by_label("The highest age anybody may enter?")
+    highest = page.get_by_label("The highest age anyone may enter?")
     assert highest.input_value() == "100"
     page.go_back()
     highest.wait_for(state="detached")
@@ -167,8 +167,8 @@ def test_the_address_holds_the_state(studio, visit):
     highest.fill("90")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_text("16 to 90 years").wait_for()
-    page.get_by_label("Nobody: each device adds noise itself").check()
-    page.get_by_label("Rows of each person that count").fill("3")
+    page.get_by_label("No one: each device adds its own noise").check()
+    page.get_by_label("Rows counted per person").fill("3")
     page.get_by_label("Your guess").fill("70")
     page.get_by_label("Your guess").press("Tab")
     page.wait_for_function(
@@ -180,32 +180,32 @@ def test_the_address_holds_the_state(studio, visit):
     )
     page.reload()
     assert highest.input_value() == "90"
-    assert page.get_by_label("Nobody: each device adds noise itself").is_checked()
-    assert page.get_by_label("Rows of each person that count").input_value() == "3"
+    assert page.get_by_label("No one: each device adds its own noise").is_checked()
+    assert page.get_by_label("Rows counted per person").input_value() == "3"
     assert page.get_by_label("Your guess").input_value() == "70"
-    page.get_by_label("Several rows a person").focus()
-    page.get_by_label("Several rows a person").select_option("")
-    page.get_by_label("Rows of each person that count").wait_for(state="detached")
-    assert page.get_by_label("Several rows a person").evaluate(
+    page.get_by_label("Several rows per person").focus()
+    page.get_by_label("Several rows per person").select_option("")
+    page.get_by_label("Rows counted per person").wait_for(state="detached")
+    assert page.get_by_label("Several rows per person").evaluate(
         "(one) => one === document.activeElement"
     )
 
 
 def test_a_table_may_begin_with_names_alone(studio, visit):
     page = visit.open(studio)
-    page.get_by_label("Names of the columns, by commas").fill("city, age, age")
-    page.get_by_role("button", name="Begin with these columns").click()
+    page.get_by_label("Column names, separated by commas").fill("city, age, age")
+    page.get_by_role("button", name="Start with these columns").click()
     assert "twice" in alert(page).inner_text()
-    page.get_by_label("Names of the columns, by commas").fill("city, age")
-    page.get_by_role("button", name="Begin with these columns").click()
+    page.get_by_label("Column names, separated by commas").fill("city, age")
+    page.get_by_role("button", name="Start with these columns").click()
     page.get_by_role("link", name="Describe city").click()
-    page.get_by_label("Its categories, by commas?").fill("Turku, Oulu")
-    page.get_by_role("button", name="Save and go on").click()
-    page.get_by_label("The highest age anybody may enter?").fill("old")
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_label("Its categories, separated by commas?").fill("Turku, Oulu")
+    page.get_by_role("button", name="Save and continue").click()
+    page.get_by_label("The highest age anyone may enter?").fill("old")
+    page.get_by_role("button", name="Save and continue").click()
     assert "The highest age must be a number" in alert(page).inner_text()
-    page.get_by_label("The highest age anybody may enter?").fill("120")
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_label("The highest age anyone may enter?").fill("120")
+    page.get_by_role("button", name="Save and continue").click()
     page.get_by_text(COMPLETE).wait_for()
     assert page.get_by_role("main").get_by_role("link", name="Release").count() == 0
 
@@ -231,5 +231,5 @@ def test_accessibility_and_narrow_screens(studio, browser):
         check("dark")
         page.get_by_role("button", name=YES).click()
         page.get_by_role("link", name="age", exact=True).click()
-        page.get_by_label("The highest age anybody may enter?").wait_for()
+        page.get_by_label("The highest age anyone may enter?").wait_for()
         check("dark", "light")

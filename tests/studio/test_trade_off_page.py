@@ -48,7 +48,7 @@ def address(here):
 
 
 def compare(page):
-    page.get_by_text("Choose yourself").click()
+    page.get_by_text("Choose the settings").click()
     page.get_by_role("button", name="Compare these").click()
 
 
@@ -122,7 +122,7 @@ def test_reload_and_cancel_in_the_middle(visit, address, here):
 def test_a_job_that_is_gone_leaves_its_settings(visit, address):
     page = visit.open(f"{address}{QUICK}&job=0123456789abcdef")
     page.get_by_text("This comparison is gone").wait_for()
-    page.get_by_text("Choose yourself").click()
+    page.get_by_text("Choose the settings").click()
     boxes = page.locator("input[name=method]:checked")
     assert [box.get_attribute("value") for box in boxes.all()] == [
         "DPKMeans-grid",
@@ -134,7 +134,7 @@ def test_a_job_that_is_gone_leaves_its_settings(visit, address):
     assert (query(page)["runs"], query(page)["epsilons"]) == ("7", "0.5,4")
     page.get_by_label("Worst-case epsilons").fill("none")
     page.get_by_role("button", name="Compare these").click()
-    assert "One to twelve numbers" in page.get_by_role("alert").inner_text()
+    assert "one to twelve numbers" in page.get_by_role("alert").inner_text()
 
 
 def test_on_a_telephone(browser, address, here):

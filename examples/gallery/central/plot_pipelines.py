@@ -18,7 +18,7 @@ from shoal import DPKMeans, Number, Schema, SchemaEncoder, check_pipeline, epsil
 from shoal.plotting import draw_bars
 
 wrong = make_pipeline(StandardScaler(), PCA(2), DPKMeans(3, epsilon=1.0, bounds=(-3.0, 3.0)))
-schema = Schema([  # what anybody may enter, known without looking
+schema = Schema([  # what anyone may enter, known without looking
     Number("age", minimum=0, maximum=120, missing="refuse"),
     Number("income", minimum=0, maximum=200_000, missing="refuse"),
 ])  # fmt: skip

@@ -203,13 +203,13 @@ def campaign_words(campaign: Campaign) -> dict[str, str]:
         "purpose": campaign.purpose,
         "asks for": _asked(campaign),
         "answers": f"a {campaign.unit} reports {times}, by {type(campaign.mechanism).__name__}",
-        "sends": f"{campaign.body_bytes} bytes a report; the server keeps {width} and {kept}, "
+        "sends": f"{campaign.body_bytes} bytes per report; the server keeps {width} and {kept}, "
         "never a record",
     }
     if campaign.shuffler is not None:
         size, operator = campaign.shuffler.batch_size, campaign.shuffler.operator
         words["shuffled"] = (
-            f"by {operator}, {size} at a time; reports are sealed, and it cannot read them"
+            f"by {operator}, {size} at a time; reports are sealed, so the shuffler cannot read them"
         )
     words["promises"] = f"to each {campaign.unit}, for all its reports: {campaign.guarantee}"
     words["closes"] = f"{campaign.closes:%Y-%m-%d %H:%M} UTC"

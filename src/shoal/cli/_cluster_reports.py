@@ -36,10 +36,10 @@ __all__ = ["BLIND", "METHODS", "MechanismOptions", "ReportOptions", "cluster_rep
 # What --method takes, as shoal.reports calls it.
 METHODS = {"kmeans": "noise-aware", "density": "density", "remap": "remap"}
 DELTA = 1e-6
-FREE = "nothing was spent: clusters of reports promise what the reports promise"
+FREE = "nothing was spent: clusters of reports keep the promise of the reports"
 BLIND = (
-    "not better than blind: other reports cannot tell these clusters from points spread over the "
-    "box; collect more reports, ask for fewer clusters, or raise epsilon"
+    "not better than blind: held-out reports cannot distinguish these clusters from points spread "
+    "over the box; collect more reports, ask for fewer clusters, or raise epsilon"
 )
 
 
@@ -72,7 +72,7 @@ def cluster_reports(
 
     for name, value in (("--n", options.n), ("--delta", options.delta)):
         if value is not None and not options.shuffled:
-            raise ParameterError(f"{name} must come with --shuffled, got {value!r} alone")
+            raise ParameterError(f"{name} must come with --shuffled, got {value!r} without it")
     mechanism, others = open_mechanism(path, made, settings)
     parameters = _parameters(mechanism, options, others)
     kind = type(mechanism).__name__
@@ -146,8 +146,8 @@ def _amplified(mechanism: Any, reports: "Floats", options: ReportOptions) -> "Gu
     if options.n is not None:
         if len(sizes) > 1:
             raise ParameterError(
-                f"--n must be left out with reports of two rounds, got {options.n}: of these, all "
-                "are taken for honest"
+                f"--n must be left out with reports of two rounds, got {options.n}: all of these "
+                "are assumed to be honest"
             )
         if options.n > sizes[0]:
             raise ParameterError(
@@ -172,10 +172,10 @@ def _notes(release: "Release", mechanism: Any, shuffled: "Guarantee | None") -> 
     if "confidence" in release.values:
         confidence = release.values["confidence"]
         notes.append(
-            f"radius: of a ball that holds the true center with {confidence:.0%} confidence; "
-            "that of the whole box where reports do not tell"
+            f"radius: of a ball that holds the true center with {confidence:.0%} confidence; the "
+            "radius of the whole box where the reports say nothing"
         )
-    notes.append("labels of records, on each device: shoal predict release.json records.csv")
+    notes.append("to label records, on each device: shoal predict release.json records.csv")
     return notes
 
 

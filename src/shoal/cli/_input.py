@@ -39,13 +39,13 @@ BOUNDS_RULE = (
 
 LEFT_OUT = "-"
 COLUMNS_NEEDED = (
-    "--columns must name every column that is used, as in --columns age,height: names are not "
-    "taken from the file, whose first line may be a record; look at it yourself"
+    "--columns must name every column that is used, as in --columns age,height: no name is read "
+    "from the file, whose first line may be a record; check it yourself"
 )
 
 HEADER_NEEDED = (
-    "--columns must come with --schema only where --no-header says that the file has no names: the "
-    "schema names the columns"
+    "--columns must come with --schema only if --no-header says that the file has no names: "
+    "otherwise the schema names the columns"
 )
 
 STREAMED_BYTES = 1 << 26  # from this size on, a CSV or Parquet file is read some records at a time
@@ -84,7 +84,7 @@ def parse_bounds_file(path: Path) -> dict[str, tuple[float, float]]:
     except OSError as error:
         raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r}: {error.strerror}") from None
     except (AttributeError, TypeError, ValueError):
-        raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r} with something else") from None
+        raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r} with other content") from None
 
 
 def parse_list(text: str | None) -> list[str] | None:
@@ -169,14 +169,14 @@ def parse_columns(
         names = [name for name in names if name not in (LEFT_OUT, *others.values())]
     for option, name in others.items():
         if name in names:
-            raise ParameterError(f"--columns must leave the column of {option} out, got it too")
+            raise ParameterError(f"--columns must not name the column of {option}, got it too")
     if array and (no_header or others):
         option = "--no-header" if no_header else next(iter(others))
         raise ParameterError(f"{option} must come with a CSV file or a Parquet file, got an array")
     if not names and not array:
         raise ParameterError(COLUMNS_NEEDED)
     if len(set(names)) < len(names):
-        raise ParameterError("--columns must be different names, got one twice")
+        raise ParameterError("--columns must be different names, got one name twice")
     return GivenColumns(tuple(names), header)
 
 
@@ -208,8 +208,8 @@ def open_records(
         if field is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):
             raise ParameterError(
                 f"a schema with the role {field.role!r} must come with one CSV or Parquet file, "
-                f"got {str(path)!r}: it is read at once, to see the rows of each user; put the "
-                "records into one file, or give the field the role 'ignore' for a promise to rows"
+                f"got {str(path)!r}: it is read at once to see the rows of each user; put the "
+                "records into one file, or give the field the role 'ignore' for a promise per row"
             )
     if schema is not None:
         if any(apart) or not _is_streamed(path):
@@ -218,7 +218,7 @@ def open_records(
     if user is not None and (path.is_dir() or path.name.lower().endswith(STREAMED)):
         raise ParameterError(
             f"--user-column must come with one CSV or Parquet file, got {str(path)!r}: it is read "
-            "at once, to count the rows of each user"
+            "at once to count the rows of each user"
         )
     if user is not None or not _is_streamed(path):
         return read_table(path, columns=used, names=header, user=user)
@@ -276,7 +276,9 @@ def _split(columns: str | None) -> list[str]:
     try:
         rows = list(csv.reader([columns], skipinitialspace=True, strict=True))
     except csv.Error:
-        raise ParameterError(f"--columns must be names by commas, got {columns!r}") from None
+        raise ParameterError(
+            f"--columns must be names separated by commas, got {columns!r}"
+        ) from None
     return [name.strip() for row in rows for name in row if name.strip()]
 
 

@@ -36,13 +36,13 @@ __all__ = ["HINTS", "KINDS", "ask_fields", "ask_header", "ask_names", "date_patt
 
 Answer = TypeVar("Answer")
 
-HOW = "Enter takes the answer in brackets, ? explains a question."
+HOW = "Press Enter to accept the answer in brackets, or type ? for an explanation."
 LEARN, OPEN = "learn it", "leave open"
 
 
 def ask_header(name: str, first: Sequence[str]) -> bool:
     """Show the first line of a file to the curator, and ask whether it holds names."""
-    typer.echo(f"First line of {name}, shown to you alone:\n\n    {', '.join(first)}\n")
+    typer.echo(f"First line of {name}, shown only to you:\n\n    {', '.join(first)}\n")
     return _yes(QUESTIONS["header"], "header", default=True)
 
 
@@ -52,7 +52,7 @@ def ask_names(width: int) -> list[str]:
     def read(text: str) -> list[str]:
         names = split_names(text)
         if len(names) != width or len(set(names)) < len(names):
-            raise ValueError(f"{width} different names, by commas")
+            raise ValueError(f"{width} different names, separated by commas")
         return names
 
     return _ask(QUESTIONS["names"].format(width=width), "names", read)
@@ -172,7 +172,7 @@ def _ask(
             text = input(f"  {question}{bracket} ").strip()
         except EOFError:
             raise ParameterError(
-                "the answers ended before the last question: nothing was written"
+                "the input ended before the last question: nothing was written"
             ) from None
         if text == "?":
             _explain(HELP[topic], indent="    ")

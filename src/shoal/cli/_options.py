@@ -83,15 +83,15 @@ BoundsText = Annotated[
 Columns = Annotated[
     str | None,
     typer.Option(
-        help="Columns to use, by commas; needed, unless --bounds is a JSON file that names them. "
-        "No name is taken from the data."
+        help="Columns to use, separated by commas; required unless --bounds is a JSON file that "
+        "names them. No name is read from the data."
     ),
 ]
 NamedColumns = Annotated[
     str | None,
     typer.Option(
         "--columns",
-        help="Names of the columns, by commas; needed where neither the file nor the release has "
+        help="Column names, separated by commas; required if neither the file nor the release has "
         "them.",
     ),
 ]
@@ -99,31 +99,29 @@ NoHeader = Annotated[
     bool,
     typer.Option(
         "--no-header",
-        help="The first line of a CSV file is a record: --columns names all columns in order, "
-        "- those to leave out.",
+        help="The first line of the CSV file is a record, not names: --columns lists all columns "
+        "in order, with - for those to leave out.",
     ),
 ]
 SchemaFile = Annotated[
     Path | None,
     typer.Option(
         "--schema",
-        help="JSON file that describes the columns, text, dates and gaps included; made by `shoal "
-        "schema`. In place of --bounds and --columns.",
+        help="JSON file that describes the columns, including text, dates and gaps; made by "
+        "`shoal schema`. Replaces --bounds and --columns.",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="A parameter of the target, as name=value.",
+        help="Parameter of the target, as name=value.",
         autocompletion=complete_settings,
     ),
 ]
-LedgerFile = Annotated[
-    Path | None, typer.Option(help="Ledger that is charged; made by `shoal ledger`.")
-]
+LedgerFile = Annotated[Path | None, typer.Option(help="Ledger to charge; made by `shoal ledger`.")]
 TableName = Annotated[
     str | None,
-    typer.Option(help="Name of these records in the ledger; that of the file if left out."),
+    typer.Option(help="Name of these records in the ledger. Default: the file's name."),
 ]
-Who = Annotated[str | None, typer.Option(help="Who spends; your login name if left out.")]
+Who = Annotated[str | None, typer.Option(help="Who spends. Default: your login name.")]

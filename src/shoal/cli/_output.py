@@ -52,7 +52,7 @@ def output_folder(path: Path) -> Path:
         probe.unlink()
     except OSError as error:
         raise ParameterError(
-            f"--out must be a folder that can be written, got {str(path)!r}: {error.strerror}"
+            f"--out must be a writable folder, got {str(path)!r}: {error.strerror}"
         ) from None
     return path
 
@@ -106,12 +106,12 @@ def staged(out: Path, names: Collection[str], *, mark: str) -> Iterator[Stage]:
         taken = [out / name for name in names if (out / name).exists()]
     except OSError as failure:
         raise ParameterError(
-            f"--out must be a folder that can be written, got {str(out)!r}: {failure.strerror}"
+            f"--out must be a writable folder, got {str(out)!r}: {failure.strerror}"
         ) from None
     if any(not file.is_file() for file in taken) or (taken and out / mark not in taken):
         raise ParameterError(
-            f"--out must be a new folder or that of an earlier run, got {str(out)!r} with another "
-            f"{taken[0].name}"
+            f"--out must be a new folder or the folder of an earlier run, got {str(out)!r} with "
+            f"another {taken[0].name}"
         )
     output_folder(out)
     stage = Stage(out, Path(tempfile.mkdtemp(prefix=".shoal-", dir=out)), taken)
@@ -132,4 +132,4 @@ def after_the_spend(what: str, state: str) -> Iterator[None]:
         yield
     except (OSError, ShoalError) as failure:
         why = (failure.strerror if isinstance(failure, OSError) else None) or failure
-        raise ReleaseError(f"{what}: {why}; the budget was spent all the same, {state}") from None
+        raise ReleaseError(f"{what}: {why}; the budget was spent anyway, {state}") from None

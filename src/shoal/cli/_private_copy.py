@@ -21,7 +21,7 @@ __all__ = [
 
 RELEASE, COPY = "private-copy.json", "private-copy.csv"
 MEASURES = "records-*.csv"  # of compare_methods
-EARLIER = "It was paid for by an earlier run, and is of the records as they were then."
+EARLIER = "An earlier run paid for it, and it reflects the records as they were then."
 
 
 class ReleasedCopy(NamedTuple):
@@ -86,14 +86,15 @@ def open_private_copy(request: CopyRequest | None, folder: Path) -> ReleasedCopy
     except (OSError, ShoalError) as failure:
         why = (failure.strerror if isinstance(failure, OSError) else None) or failure
         raise ReleaseError(
-            f"the copy cannot be written to {str(folder)!r}: {why}; the budget was spent all the "
-            "same, and nothing was released"
+            f"the copy cannot be written to {str(folder)!r}: {why}; the budget was spent anyway, "
+            "and nothing was released"
         ) from None
     paid = "No ledger was charged for it."
     if request.model.ledger is not None:
         paid = (
             f"Its epsilon of {request.model.epsilon:g} was charged to "
-            f"{Path(request.model.ledger.path).name}, then of {request.model.release_.ledger}."
+            f"{Path(request.model.ledger.path).name}, which then had "
+            f"{request.model.release_.ledger}."
         )
     return ReleasedCopy(file, request.model.guarantee_, paid)
 
@@ -123,7 +124,7 @@ def _kept(request: CopyRequest, folder: Path) -> "Guarantee":
     if release.values.get("table") != request.data.name:
         raise ParameterError(
             f"--out must be a new folder for a copy of {request.data.name!r}, got {str(folder)!r} "
-            "with one of another file: choose another folder"
+            "with a copy of another file: choose another folder"
         )
     try:
         header = _header(folder / COPY)
@@ -142,8 +143,8 @@ def _kept(request: CopyRequest, folder: Path) -> "Guarantee":
     )
     if not same:
         raise ParameterError(
-            f"--out must be a new folder for another private copy, got {str(folder)!r} with one of "
-            "other columns, bounds, epsilon or seed: choose another folder"
+            f"--out must be a new folder for another private copy, got {str(folder)!r} with a "
+            "copy that has other columns, bounds, epsilon or seed: choose another folder"
         )
     return release.guarantee
 

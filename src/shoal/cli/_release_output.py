@@ -39,8 +39,8 @@ def draw_picture(release: Any, names: tuple[str, ...] | None, path: Path) -> lis
     if drawn:
         return []
     if "strata" in release.values:
-        return ["no picture: of several strata, clusters.csv says where clusters are"]
-    return ["no picture: a sparse grid releases its significant cells only"]
+        return ["no picture: with several strata, see clusters.csv for where the clusters are"]
+    return ["no picture: a sparse grid releases only its significant cells"]
 
 
 def print_release(

@@ -30,7 +30,7 @@ __all__ = [
     "read_reports",
 ]
 
-PERTURB = "raw records become reports with `shoal perturb`, each on its own device"
+PERTURB = "turn raw records into reports with `shoal perturb`, each on its own device"
 ENOUGH = 64  # reports that all lie on a coarser lattice by chance once in 2^63
 
 
@@ -53,9 +53,7 @@ def open_mechanism(
 
     parsed = parse_settings(settings)
     if not reports.exists():
-        raise ParameterError(
-            f"--reports must be a file or a folder that is there, got {str(reports)!r}"
-        )
+        raise ParameterError(f"--reports must be an existing file or folder, got {str(reports)!r}")
     if given.target is not None and given.document is None:
         mechanism = _from_options(given)
         own = set(parsed) & set(mechanism.get_params(deep=False))
@@ -65,7 +63,7 @@ def open_mechanism(
         if option not in ("document", "columns") and value is not None:
             raise ParameterError(
                 f"--{option} must come with --target MECHANISM and without --mechanism, got "
-                f"{str(value)!r}: the document says what made the reports"
+                f"{str(value)!r}: otherwise the document says what made the reports"
             )
     return _from_document(reports, given), parsed
 
@@ -132,20 +130,23 @@ def _from_document(reports: Path, given: MechanismOptions) -> Any:
     beside = document_beside(reports)
     if given.document is None and not beside.is_file():
         raise ParameterError(
-            f"--reports must come with the document of their mechanism, got none at "
-            f"{str(beside)!r}: name it with --mechanism FILE, or give --target, --epsilon, "
+            "--reports must come with the document of their mechanism, got none at "
+            f"{str(beside)!r}: name it with --mechanism FILE, or pass --target, --epsilon, "
             "--columns and --bounds"
         )
     mechanism = load_mechanism(given.document or beside)
     if mechanism.schema is None and not hasattr(mechanism, "n_features_in_"):
         raise ParameterError(
-            "a mechanism's document must say how many columns records have, got one that does not: "
-            "save it after fit"
+            "a mechanism's document must say how many columns records have, got one without that "
+            "number: save it after fit"
         )
     if given.columns is not None:
         names = parse_columns(given.columns).used
         if hasattr(mechanism, "feature_names_in_") or mechanism.schema is not None:
-            raise ParameterError(f"--columns must be left to the document, got {given.columns!r}")
+            raise ParameterError(
+                "--columns must be left out where the document names the columns, got "
+                f"{given.columns!r}"
+            )
         if len(names) != mechanism.n_features_in_:
             raise ParameterError(
                 f"--columns must name the {mechanism.n_features_in_} columns of the document, got "
@@ -195,9 +196,9 @@ def _check_colors(reports: "Floats", mechanism: Any) -> None:
     for name, column, limit in zip(PARTITION_COLUMNS, reports.T, limits, strict=True):
         if (column < 0).any() or (column >= limit).any():
             raise DataError(
-                f"column {name!r} must hold numbers from 0 to {limit - 1}, got others: the reports "
-                "are of another mechanism, or raw records; give the document that was written "
-                "with them"
+                f"column {name!r} must hold numbers from 0 to {limit - 1}, got others: the "
+                "reports come from another mechanism, or are raw records; pass the document that "
+                "was written with them"
             )
 
 
@@ -212,7 +213,7 @@ def _check_lattice(reports: "Floats", mechanism: Any) -> None:
     except ParameterError:
         raise DataError(
             f"reports must be numbers that {kind} with these parameters can report, got others: "
-            f"they are of another mechanism, rounded, or raw records; {PERTURB}"
+            f"they come from another mechanism, are rounded, or are raw records; {PERTURB}"
         ) from None
     lattice = mechanism.lattice(reports.shape[1])
     indices = np.rint((reports - lattice.origin) / lattice.step)

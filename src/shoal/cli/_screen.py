@@ -17,23 +17,23 @@ __all__ = [
 # By the parameter that an error names; what has no entry has no way out on the command line.
 WAYS_OUT = {
     "adjacency": "keep another ledger for local reports",
-    "bounds": "give --bounds LOW,HIGH, or LOW:HIGH for each column",
+    "bounds": "pass --bounds LOW,HIGH, or LOW:HIGH for each column",
     "claim": "only a method with a guarantee_ of its own can be audited by its reports",
     "estimator": "name an estimator whose guarantee_ is central and that has a release_",
-    "lacking": "declare what anybody may enter, or learn it with `shoal schema FILE "
+    "lacking": "declare what anyone may enter, or learn it with `shoal schema FILE "
     "--from-frictionless SCHEMA --private EPS`",
-    "limits": "leave out its limits to open it, or name another file",
+    "limits": "omit the limits to open it, or name another file",
     "metric_epsilon": "make one with `shoal ledger FILE --epsilon LIMIT --metric-epsilon LIMIT "
     "--metric-unit UNIT`",
-    "names": "look them up in the file, or give --no-header if it has no header line",
+    "names": "look them up in the file, or pass --no-header if it has no header line",
     "columns": "name them with --columns",
-    "out_of_memory": "give one CSV or Parquet file that fits in memory",
+    "out_of_memory": "pass one CSV or Parquet file that fits in memory",
     "out": "name a folder with --out",
     "privacy_unit": "name it with --user-column",
     "random_state": "leave out its seed, or lower --samples",
-    "runs": "give --runs instead",
+    "runs": "pass --runs instead",
     "schema": "compare both with `shoal schema FILE --check SCHEMA`",
-    "samples": "give --samples instead",
+    "samples": "pass --samples instead",
     "unit": "name it with --unit, such as km",
     "user_ids": "name the column of users with --user-column, or make a ledger with "
     "--user-column NAME --rows-per-user M if no user has more rows",
@@ -45,7 +45,7 @@ def command_line_message(error: ShoalError) -> str:
 
     >>> from shoal.exceptions import ParameterError
     >>> command_line_message(ParameterError("n must be 1", parameter="runs", in_python="pass runs"))
-    'n must be 1: give --runs instead'
+    'n must be 1: pass --runs instead'
     """
     if not error.in_python:
         return str(error)

@@ -47,7 +47,7 @@ def build_target(
         kwargs["schema"] = schema
     for parameter, option in OPTIONS.items():
         if parameter in kwargs:
-            raise ParameterError(f"--set must leave {parameter} to {option}, got {parameter} in it")
+            raise ParameterError(f"--set must not name {parameter}, got it: use {option}")
     box = bounds if bounds == LEARNED else _ball(bounds) or parse_bounds(bounds, names)
     target = build_estimator(name, epsilon=epsilon, bounds=box, kwargs=kwargs)
     return target.set_params(ledger=ledger, random_state=seed)
@@ -75,7 +75,9 @@ def ledger_to_charge(
     if path is None:
         for option, given in (("--table", table), ("--who", who)):
             if given is not None:
-                raise ParameterError(f"{option} must come with --ledger FILE, got {given!r} alone")
+                raise ParameterError(
+                    f"{option} must come with --ledger FILE, got {given!r} without it"
+                )
         return None
     if path.resolve() == out.resolve():
         raise ParameterError(f"--out must not replace the ledger, got {str(out)!r} for both")
@@ -83,8 +85,9 @@ def ledger_to_charge(
     counted = open_ledger(path).table
     if counted and counted != name:
         raise ParameterError(
-            f"--table must be {counted!r}, the table that {str(path)!r} is for, got {name!r}: keep "
-            "a ledger for each table, or give both one name where they are about the same people"
+            f"--table must be {counted!r}, the table that {str(path)!r} is for, got {name!r}: "
+            "keep one ledger per table, or give both the same name if they are about the same "
+            "people"
         )
     return open_ledger(path, table=name, who=who, output=out.name or out.resolve().name)
 

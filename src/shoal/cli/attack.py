@@ -35,10 +35,13 @@ def attack_command(
     bounds: BoundsText = None,
     columns: Columns = None,
     no_header: NoHeader = False,
-    label: Annotated[str | None, typer.Option(help="Column of classes, not a number.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Column of class labels, not used as a number.")
+    ] = None,
     setting: Settings = None,
     attacks: Annotated[
-        str | None, typer.Option(help="Of centers, shadow, yeom, label-only; all that fit.")
+        str | None,
+        typer.Option(help="Any of centers, shadow, yeom, label-only. Default: all that fit."),
     ] = None,
     guess: Annotated[str | None, typer.Option(help="A column to guess from the others.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of each attack.")] = 10,
@@ -46,10 +49,12 @@ def attack_command(
     out: Annotated[Path, typer.Option(help="Folder for picture and report.")] = Path(
         "shoal-attack"
     ),
-    seed: Annotated[int | None, typer.Option(min=0, help="Repeat the attacks.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed that makes the attacks repeatable.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Attack private clusters of your own file, and write a report for the curator.
+    """Attack private clusters of your own file and write a report for the curator.
 
     Example: shoal attack people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
@@ -101,9 +106,9 @@ def attack_command(
 
 def _table(suite: "AttackSuite") -> Table:
     table = Table(
-        title=f"Was this record in? {suite.records:,} records, {suite.columns} columns",
-        caption="half of the records asked about were in: guessing is right in 50 of 100;\n"
-        "±: half of the 95% interval; promised: what no attack on the release can pass",
+        title=f"Was this record in the data? {suite.records:,} records, {suite.columns} columns",
+        caption="half of these records were in the data: guessing is right in 50 of 100;\n"
+        "±: half of the 95% interval; promised: no attack on the release can exceed it",
     )
     table.add_column("attack", no_wrap=True)
     for heading in ("no privacy", "power", "here", "promised"):

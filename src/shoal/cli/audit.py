@@ -50,11 +50,14 @@ def audit_command(
     confidence: Annotated[float, typer.Option(help="Probability that the bound is true.")] = 0.999,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     resume: Annotated[
-        Path | None, typer.Option(help="Folder to go on from after a stop (estimators).")
+        Path | None, typer.Option(help="Folder from which a stopped audit resumes (estimators).")
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for picture and report.")] = Path("shoal-audit"),
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Repeat the audit; None audits secure noise.")
+        int | None,
+        typer.Option(
+            min=0, help="Seed that makes the audit repeatable. Default: audit secure noise."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:

@@ -52,19 +52,19 @@ def cluster_command(
     target: Annotated[
         str | None,
         typer.Option(
-            help="DPKMeans (if left out), DPWaveCluster or DPDensity; of --reports, the mechanism.",
+            help="DPKMeans (default), DPWaveCluster or DPDensity; with --reports, the mechanism.",
             autocompletion=complete_clustered,
         ),
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Budget of this release; 1 if left out.")
+        float | None, typer.Option(help="Budget of this release. Default: 1.")
     ] = None,
     bounds: Annotated[
         str | None,
         typer.Option(
             help="Public bounds: LOW,HIGH, or LOW:HIGH for each column, or a JSON file; "
-            "ball:RADIUS for a ball around zero (DPKMeans); or private, to learn them for a share "
-            "of the budget (DPKMeans)."
+            "ball:RADIUS for a ball around zero (DPKMeans); or private, to learn them with "
+            "part of the budget (DPKMeans)."
         ),
     ] = None,
     columns: Columns = None,
@@ -76,20 +76,20 @@ def cluster_command(
     user_column: Annotated[
         str | None,
         typer.Option(
-            help="Column that says whose record each row is: the promise is then made to people, "
-            "however many rows they have, and not to rows (DPKMeans)."
+            help="Column that says whose record each row is: the promise is then per person, "
+            "however many rows they have, instead of per row (DPKMeans)."
         ),
     ] = None,
     records_per_user: Annotated[
         int | None,
-        typer.Option(min=1, help="Rows of each person that count; 1 if left out."),
+        typer.Option(min=1, help="Rows counted per person. Default: 1."),
     ] = None,
     setting: Settings = None,
     ledger: LedgerFile = None,
     table: TableName = None,
     who: Who = None,
     out: Annotated[
-        Path, typer.Option(help="Folder for the release; an earlier one in it is replaced.")
+        Path, typer.Option(help="Folder for the release; an earlier release in it is replaced.")
     ] = Path("shoal-cluster"),
     labels: Annotated[
         Path | None,
@@ -98,57 +98,58 @@ def cluster_command(
     longitude: Annotated[
         str | None,
         typer.Option(
-            help="Which of two columns goes east in outlines.geojson; known by its name if left "
-            "out, or the first (DPDensity)."
+            help="Column that is the longitude in outlines.geojson. Default: the one whose name "
+            "says so, or the first (DPDensity)."
         ),
     ] = None,
     reports: Annotated[
         Path | None,
         typer.Option(
-            help="Instead of raw records: the reports of `shoal perturb`, a file or a folder. "
-            "Nothing is spent."
+            help="Reports of `shoal perturb` instead of raw records, a file or a folder. Nothing "
+            "is spent."
         ),
     ] = None,
     mechanism: Annotated[
         Path | None,
         typer.Option(
-            help="Document of what made the reports; the one beside them if left out. Or --target, "
-            "--epsilon and --bounds."
+            help="Document of the mechanism that made the reports. Default: the one beside them. "
+            "Or pass --target, --epsilon and --bounds."
         ),
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="Of reports: kmeans (if left out), density for any shape, or remap."),
+        typer.Option(help="For reports: kmeans (default), density for any shape, or remap."),
     ] = None,
     shuffled: Annotated[
         bool,
         typer.Option(
             "--shuffled",
-            help="The reports went through a shuffler, in one batch: say what that promises.",
+            help="The reports went through a shuffler in one batch: also state what that promises.",
         ),
     ] = False,
     n: Annotated[
         int | None,
-        typer.Option("--n", min=1, help="Honest reports in the shuffled batch; all if left out."),
+        typer.Option("--n", min=1, help="Honest reports in the shuffled batch. Default: all."),
     ] = None,
     delta: Annotated[
-        float | None, typer.Option(help="Of the shuffled promise; 1e-6 if left out.")
+        float | None, typer.Option(help="Delta of the shuffled promise. Default: 1e-6.")
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Repeat the release; voids the guarantee, but not that of reports.",
+            help="Seed that makes the release repeatable; voids the guarantee, but not that of "
+            "reports.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Find private clusters of your own file, and write a release that may be published.
+    """Find private clusters in your own file and write a release that may be published.
 
-    Folders, and files of more than 64 MiB, are never in memory as a whole, unless a column says
-    whose record each row is. A table with text, dates or gaps needs --schema FILE (`shoal schema`).
+    Folders, and files larger than 64 MiB, are never loaded whole, unless a column says whose
+    record each row is. A table with text, dates or gaps needs --schema FILE (`shoal schema`).
 
-    With --reports, clusters behind reports: shoal cluster --reports reports.csv --k 5
+    To find the clusters behind reports: shoal cluster --reports reports.csv --k 5
 
     Example: shoal cluster people.csv --columns age,weight --bounds 0:120,0:250 --epsilon 1
     """
@@ -162,8 +163,8 @@ def cluster_command(
 
     if reports is not None:
         _refuse(
-            "--reports must come without {}: reports are clustered for nothing, and labels are "
-            "found on devices with `shoal predict`",
+            "--reports must come without {}: clustering reports costs nothing, and devices find "
+            "their labels with `shoal predict`",
             {
                 "raw records": data,
                 "--ledger": ledger,
@@ -187,7 +188,7 @@ def cluster_command(
         return
     only = {"--mechanism": mechanism, "--method": method, "--n": n, "--delta": delta}
     only["--shuffled"] = shuffled or None
-    _refuse("{} must come with --reports FILE, got it alone", only)
+    _refuse("{} must come with --reports FILE, got it without one", only)
     if data is None:
         raise ParameterError("a file of raw records, or --reports FILE, must be given, got neither")
     described = read_schema(schema, user=user_column)
@@ -276,7 +277,7 @@ def _with_k(settings: list[str], k: int | None) -> list[str]:
         return settings
     for pair in settings:
         if pair.partition("=")[0] == "n_clusters":
-            raise ParameterError(f"--k must be given alone, got {k} and --set {pair}")
+            raise ParameterError(f"--k must come without --set {pair}, got both")
     return [*settings, f"n_clusters={k}"]
 
 
@@ -286,13 +287,13 @@ def _set_users(model: Any, user_column: str | None, records_per_user: int | None
         if records_per_user is not None:
             raise ParameterError(
                 f"--records-per-user must come with --user-column NAME, got {records_per_user} "
-                "alone"
+                "without it"
             )
         return
     if "records_per_user" not in model.get_params():
         raise ParameterError(
             f"--user-column must come with --target DPKMeans, got {type(model).__name__}, whose "
-            "promise is to rows"
+            "promise is per row"
         )
     model.set_params(records_per_user=records_per_user or 1, user_column=user_column)
 
@@ -314,12 +315,12 @@ def _promise_notes(model: Any, user_column: str | None) -> list[str]:
     """Return notes on who is promised nothing."""
     notes = []
     if model.random_state is not None:
-        notes.append("no promise: who knows --seed can take the noise away")
+        notes.append("no promise: anyone who knows --seed can remove the noise")
     if user_column is None:
         able = "records_per_user" in model.get_params()
         notes.append(
-            "the promise is to rows: a person with several rows is protected less; use "
-            f"--user-column{'' if able else ' with --target DPKMeans'}"
+            "the promise is per row: a person with several rows is protected "
+            f"less; use --user-column{'' if able else ' with --target DPKMeans'}"
         )
     return notes
 

@@ -32,8 +32,8 @@ def compare_command(
     epsilon: Annotated[
         str,
         typer.Option(
-            help="Worst-case epsilons, by commas: how well anything given away tells a person's "
-            "record from any other. All methods are run at the same."
+            help="Worst-case epsilons, separated by commas: how well anything given away can "
+            "distinguish a person's record from another. All methods run at the same values."
         ),
     ] = "0.5,1,2",
     bounds: BoundsText = None,
@@ -45,13 +45,13 @@ def compare_command(
     ] = None,
     clusters: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of clusters; chosen by silhouette if left out."),
+        typer.Option(min=1, help="Number of clusters. Default: chosen by silhouette."),
     ] = None,
     only: Annotated[
         str | None,
         typer.Option(
-            help="Methods, by commas, such as DPKMeans,Laplace, or module:Class of your own; all "
-            "of shoal's that fit."
+            help="Methods, separated by commas, such as DPKMeans,Laplace, or module:Class of your "
+            "own. Default: all of shoal's that fit."
         ),
     ] = None,
     runs: Annotated[
@@ -60,13 +60,13 @@ def compare_command(
     ] = 10,
     delta: Annotated[
         float,
-        typer.Option(help="Delta of the promise of reports behind a shuffler."),
+        typer.Option(help="Delta of the promise for reports behind a shuffler."),
     ] = 1e-6,
     attacks: Annotated[
         bool,
         typer.Option(
             "--attacks/--no-attacks",
-            help="Whether methods are attacked too, which takes longer than their fits.",
+            help="Whether to attack the methods too, which takes longer than fitting them.",
         ),
     ] = True,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
@@ -79,27 +79,27 @@ def compare_command(
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="Ledger that is charged for --private-copy; made by `shoal ledger`."),
+        typer.Option(help="Ledger to charge for --private-copy; made by `shoal ledger`."),
     ] = None,
     table_name: Annotated[
         str | None,
         typer.Option(
-            "--table", help="Name of these records in the ledger; that of the file if left out."
+            "--table", help="Name of these records in the ledger. Default: the file's name."
         ),
     ] = None,
     who: Who = None,
     out: Annotated[
-        Path, typer.Option(help="Folder for the report; a comparison that was stopped goes on.")
+        Path, typer.Option(help="Folder for the report; a stopped comparison resumes from it.")
     ] = Path("shoal-compare"),
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Other noise; with --private-copy it voids the guarantee."),
+        typer.Option(min=0, help="Seed of the noise; with --private-copy it voids the guarantee."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Compare all methods on your own file at equal worst-case privacy, and recommend one.
 
-    The report is for the curator only, unless --private-copy pays for a private copy.
+    The report is for the curator only, unless it is based on a private copy (--private-copy).
 
     Example: shoal compare people.csv --columns age,weight --bounds 0:120,0:250 --label group
     """
@@ -142,8 +142,8 @@ def compare_command(
     box = described.space.bounds if described else parse_bounds(bounds, table.names)
     if ledger is not None and private_copy is None:
         raise ParameterError(
-            f"--ledger must come with --private-copy EPSILON, got {str(ledger)!r} alone: a "
-            "comparison on raw records is for the curator only, and no ledger pays for it"
+            f"--ledger must come with --private-copy EPSILON, got {str(ledger)!r} without it: a "
+            "comparison on raw records is for the curator only, and is not charged to a ledger"
         )
     charged = ledger_to_charge(ledger, data, out, table=table_name, who=who)
     request = check_private_copy(
@@ -211,7 +211,7 @@ def _print(comparison: "Comparison", state: str, report: Path) -> None:
         title=f"{baseline.n_records:,} records, {baseline.n_columns} columns, "
         f"{baseline.n_clusters} clusters: cost at each worst-case epsilon",
         caption=f"mean of {comparison.runs} runs{spread}; 1 = k-means without privacy; (shuffled): "
-        f"of the batch of {baseline.n_records:,} reports, at delta {comparison.delta:g}",
+        f"for the batch of {baseline.n_records:,} reports, at delta {comparison.delta:g}",
     )
     table.add_column("method", no_wrap=True)
     for epsilon in comparison.epsilons:

@@ -31,20 +31,24 @@ class _Known(NamedTuple):
 def datasets_command(
     name: Annotated[
         str | None,
-        typer.Argument(help="One of them, to describe.", autocompletion=complete_datasets),
+        typer.Argument(help="Data set to describe.", autocompletion=complete_datasets),
     ] = None,
     *,
     download: Annotated[
         bool,
-        typer.Option("--download", help="Get its file, checked by its sha256; shows the license."),
+        typer.Option(
+            "--download", help="Download its file, verified by sha256; shows the license."
+        ),
     ] = False,
     to: Annotated[
         Path | None,
-        typer.Option(help="Folder for the file; SHOAL_DATA or a cache folder if left out."),
+        typer.Option(help="Folder for the file. Default: SHOAL_DATA, or a cache folder."),
     ] = None,
     schema_out: Annotated[
         Path | None,
-        typer.Option(help="Write its schema to this file, for `--schema` of other commands."),
+        typer.Option(
+            help="Write its schema to this file, for the `--schema` option of other commands."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -60,7 +64,7 @@ def datasets_command(
         raise ParameterError(f"the name must be one of {', '.join(entries)}, got {name!r}")
     path = _download(name, to) if download else None
     if to is not None and path is None:
-        raise ParameterError(f"--to must come with --download, got {str(to)!r} alone")
+        raise ParameterError(f"--to must come with --download, got {str(to)!r} without it")
     if schema_out is not None and name is None:
         raise ParameterError("--schema-out must come with the name of a data set, got none")
     known = [_look(info, to) for info in ([entries[name]] if name else entries.values())]
@@ -85,12 +89,12 @@ def datasets_command(
     absent = [one for one in known if one.dataset is None]
     if absent:
         screen.print(
-            f"{len(absent)} are not there: set SHOAL_DATA to the folder that holds their files, or "
-            "get one with `shoal datasets NAME --download`",
+            f"{len(absent)} have no file here: set SHOAL_DATA to the folder that holds their "
+            "files, or download one with `shoal datasets NAME --download`",
             soft_wrap=True,
         )
     screen.print(f"generated, with no file: {', '.join(_generated())}", soft_wrap=True)
-    screen.print("shoal datasets NAME says all about one")
+    screen.print("for details: shoal datasets NAME")
 
 
 def _download(name: str | None, to: Path | None) -> Path:

@@ -25,11 +25,12 @@ def demo_command(
     records: Annotated[int, typer.Option(min=1, help="Number of generated records.")] = 20_000,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each method at each epsilon.")] = 5,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Repeat the table; voids the guarantees.")
+        int | None,
+        typer.Option(min=0, help="Seed that makes the table repeatable; voids the guarantees."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
-    """Compare both trust models on generated records: a table, a picture, an HTML report.
+    """Compare both trust models on generated records in a table, a picture and an HTML report.
 
     Example: shoal demo --records 5000 --out my-demo
     """

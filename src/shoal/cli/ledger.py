@@ -32,7 +32,7 @@ def ledger_command(
     file: Annotated[Path, typer.Argument(help="File of the ledger.")],
     *,
     epsilon: Annotated[
-        float | None, typer.Option(help="Make a new ledger with this limit.")
+        float | None, typer.Option(help="Make a new ledger with this limit on epsilon.")
     ] = None,
     delta: Annotated[float, typer.Option(help="Its limit on delta.")] = 0.0,
     metric_epsilon: Annotated[
@@ -44,25 +44,29 @@ def ledger_command(
     ] = "",
     table: Annotated[str, typer.Option(help="Name of the table that a new ledger is for.")] = "",
     user_column: Annotated[
-        str, typer.Option(help="Protect users, who are told apart by this column, not rows.")
+        str, typer.Option(help="Protect users, identified by this column, instead of rows.")
     ] = "",
     rows_per_user: Annotated[
         int | None,
-        typer.Option(help="No user has more rows than this: then promises to rows count as well."),
+        typer.Option(
+            help="No user has more rows than this, so promises per row can be counted as well."
+        ),
     ] = None,
     convert: Annotated[
-        Path | None, typer.Option(help="Write a ledger of the old format to this new file.")
+        Path | None, typer.Option(help="Convert a ledger of the old format into this new file.")
     ] = None,
     release: Annotated[
         Path | None,
-        typer.Option(help="A release.json: see that this ledger still has the entry that paid."),
+        typer.Option(
+            help="A release.json: check that this ledger still has the entry that paid for it."
+        ),
     ] = None,
     html_page: Annotated[
-        Path | None, typer.Option("--html", help="Write the ledger to this page as well.")
+        Path | None, typer.Option("--html", help="Also write the ledger to this HTML page.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ledger as JSON.")] = False,
 ) -> None:
-    """Show what was spent on what and what is left, or make a new ledger.
+    """Show what was spent, on what, and how much is left; or make a new ledger.
 
     Example: shoal ledger people.ledger --epsilon 3 --table people
     """
@@ -75,7 +79,9 @@ def ledger_command(
         from shoal.privacy import convert_ledger
 
         if epsilon is not None or delta or metric_epsilon is not None:
-            raise ParameterError("--convert must come without limits: the old ledger has them")
+            raise ParameterError(
+                "--convert must come without limits: it takes those of the old ledger"
+            )
         ledger = convert_ledger(file, convert, **kwargs)
     elif epsilon is None:
         given = (delta, metric_epsilon is not None, metric_unit, user_column, rows_per_user)
@@ -123,7 +129,7 @@ def _write_page(path: Path, name: str, ledger: "Ledger") -> None:
             part.write_text(page, encoding="utf-8")
     except OSError as failure:
         raise ParameterError(
-            f"--html must be a file that can be written, got {str(path)!r}: {failure.strerror}"
+            f"--html must be a writable file, got {str(path)!r}: {failure.strerror}"
         ) from None
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["perturb_command"]
 
 FILES = (".csv", ".parquet", ".pq")
-SEEDED = "no promise: who knows --seed can take the noise away"
-ROWS = "the promise is to rows: a person with several rows is protected less"
+SEEDED = "no promise: anyone who knows --seed can remove the noise"
+ROWS = "the promise is per row: a person with several rows is protected less"
 
 
 def perturb_command(
@@ -45,8 +45,8 @@ def perturb_command(
         typer.Option(
             "--out",
             "-o",
-            help="CSV or Parquet file for the reports; for those of a folder, of a Feather file or "
-            "of more than 64 MiB, a new folder.",
+            help="CSV or Parquet file for the reports; a new folder if the records are a folder, "
+            "a Feather file or larger than 64 MiB.",
         ),
     ],
     target: Annotated[
@@ -57,7 +57,7 @@ def perturb_command(
         ),
     ] = "Laplace",
     epsilon: Annotated[
-        float | None, typer.Option(help="Its epsilon, for each report; 1 if left out.")
+        float | None, typer.Option(help="Epsilon of each report. Default: 1.")
     ] = None,
     bounds: BoundsText = None,
     columns: Columns = None,
@@ -66,27 +66,28 @@ def perturb_command(
     unit: Annotated[
         str | None,
         typer.Option(
-            help="Unit of distance between records, such as km, that a Laplace mechanism's epsilon "
-            "is per; a ledger needs it."
+            help="Unit of distance between records, such as km, for a Laplace mechanism, whose "
+            "epsilon is per unit; a ledger needs it."
         ),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the target, as name=value."),
+        typer.Option("--set", help="Parameter of the target, as name=value."),
     ] = None,
     ledger: LedgerFile = None,
     table: TableName = None,
     who: Who = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Repeat the reports; voids the guarantee.")
+        int | None,
+        typer.Option(min=0, help="Seed that makes the reports repeatable; voids the guarantee."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Perturb each record of a file on its own; the reports may leave the device.
 
-    Folders and large files are never in memory as a whole, and their reports appear all at once,
-    as Parquet files in the order of the records. A public document of the mechanism is written
-    beside the reports: with it, `shoal cluster --reports` needs nothing typed again.
+    Folders and large files are never loaded whole; their reports appear all at once, as Parquet
+    files in the order of the records. A public document of the mechanism is written beside the
+    reports, so that `shoal cluster --reports` needs no further options.
 
     Example: shoal perturb places.csv -o reports.csv --columns x,y --bounds -1,1 --epsilon 2
     """
@@ -152,7 +153,7 @@ def perturb_command(
         screen.print(f"ledger: {mechanism.ledger.receipt}")
     screen.print(f"\n{count:,} reports: {out.resolve()}", soft_wrap=True)
     if document is not None:
-        screen.print(f"for the server, public: {document.resolve()}", soft_wrap=True)
+        screen.print(f"public document for the server: {document.resolve()}", soft_wrap=True)
 
 
 def _set_unit(mechanism: Any, unit: str) -> None:
@@ -184,7 +185,7 @@ def _in_memory(
         write_table(out, reported, reports.astype("int64") if partitions else reports)
     except ParameterError as failure:
         raise ReleaseError(
-            f"{failure}; the budget was spent all the same, and no report was written"
+            f"{failure}; the budget was spent anyway, and no report was written"
         ) from None
     return len(reports)
 

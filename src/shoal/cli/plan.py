@@ -45,8 +45,8 @@ def plan_command(
     model: Annotated[
         str,
         typer.Option(
-            help="Who sees records: central (a curator), local (nobody: how many devices must "
-            "report), or shuffled (nobody, with a shuffler before the analyst)."
+            help="Who sees records: central (a curator), local (no one: how many devices must "
+            "report), or shuffled (no one, with a shuffler before the analyst)."
         ),
     ] = "central",
     schema: Annotated[
@@ -55,61 +55,67 @@ def plan_command(
     bounds: BoundsText = None,
     columns: Annotated[
         str | None,
-        typer.Option(help="Names of the columns of --bounds, by commas; in place of --schema."),
+        typer.Option(
+            help="Names of the columns of --bounds, separated by commas; replaces --schema."
+        ),
     ] = None,
     n: Annotated[
         int | None,
         typer.Option(
             "--n",
             min=1,
-            help="Your public guess of the number of rows, where the true one is private; of "
-            "devices (local: may be left out).",
+            help="Your public guess of the number of rows, since the true number is private; or "
+            "of devices (optional with local).",
         ),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="Number of clusters.")] = 5,
     smallest: Annotated[
         float | None,
         typer.Option(
-            help="Share of the records in the smallest cluster that matters, such as 0.05; half of "
-            "an even share if left out (local, shuffled)."
+            help="Share of the records in the smallest cluster that matters, such as 0.05. "
+            "Default: half of an even share (local, shuffled)."
         ),
     ] = None,
     cost: Annotated[
         float | None,
-        typer.Option(help="Cost over k-means that is good enough; 1.2 if left out (local)."),
+        typer.Option(help="Cost relative to k-means that is good enough. Default: 1.2 (local)."),
     ] = None,
     epsilons: Annotated[
         str | None,
         typer.Option(
-            help="Epsilons to compare, by commas: of the release, of each report (local), or of "
-            "the shuffled batch."
+            help="Epsilons to compare, separated by commas: of the release, of each report "
+            "(local), or of the shuffled batch."
         ),
     ] = None,
     central_epsilon: Annotated[
         float | None,
-        typer.Option(help="Epsilon that the shuffled batch may have: which local one is that?"),
+        typer.Option(
+            help="Epsilon allowed for the shuffled batch; the plan shows the local epsilon that it "
+            "permits."
+        ),
     ] = None,
     delta: Annotated[
         float | None,
         typer.Option(
-            help="0 (if left out) for pure differential privacy; above 0, Gaussian noise. Of a "
-            "shuffled batch: 1e-6 if left out."
+            help="0 (default) for pure differential privacy; above 0 for Gaussian noise. For a "
+            "shuffled batch, the default is 1e-6."
         ),
     ] = None,
     records_per_user: Annotated[
         int | None,
-        typer.Option(min=1, help="Rows of one person that count, if they have several (central)."),
+        typer.Option(min=1, help="Rows counted per person, if people have several (central)."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page and the picture.")] = Path(
         "shoal-plan"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Other made-up records.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up records.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Forecast what each epsilon would buy: no file is read, and nothing is spent.
 
-    Clusters are made up from the schema alone, and clustered with and without privacy. With --model
-    local, how many devices must report; with --model shuffled, which local epsilon a batch allows.
+    Records are made up from the schema alone and clustered with and without privacy. With --model
+    local, the plan says how many devices must report; with --model shuffled, which local epsilon
+    a batch allows.
 
     Example: shoal plan --schema people.json --n 2000 --k 3 --epsilons 0.5,1
     """
@@ -180,7 +186,7 @@ def _plan(asked: Asked, model: str, update: Callable[[int, int], None]) -> "Plan
         raise ParameterError(f"--n must be given for --model {model}, got none")
     if schema is None:
         raise ParameterError(
-            "--schema FILE, or --columns with --bounds LOW:HIGH,..., must say what records hold, "
+            "--schema FILE, or --columns with --bounds LOW:HIGH,..., must describe the records, "
             "got neither"
         )
     if model == "local":
@@ -234,7 +240,7 @@ def _schema(schema: Path | None, bounds: str | None, columns: str | None) -> "Sc
         return Schema.load(schema)
     if bounds is None:
         if columns is not None:
-            raise ParameterError(f"--columns must come with --bounds, got {columns!r} alone")
+            raise ParameterError(f"--columns must come with --bounds, got {columns!r} without it")
         return None
     names = parse_columns(columns, bounds=bounds).used
     box = public_box(parse_bounds(bounds, names), len(names))
@@ -262,5 +268,6 @@ def _epsilons(text: str | None, central: float | None, model: str) -> list[float
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise ParameterError(
-            f"--epsilons must be numbers > 0, by commas, got {text!r}: try --epsilons 0.1,0.5,1"
+            f"--epsilons must be numbers > 0 separated by commas, got {text!r}: try --epsilons "
+            "0.1,0.5,1"
         ) from None

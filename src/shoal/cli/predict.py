@@ -28,7 +28,7 @@ def predict_command(
         Path,
         typer.Argument(
             help="CSV, Parquet or Feather file of new records, a folder of such files, or a .npy "
-            "or .npz file; the column of users may be missing."
+            "or .npz file; a column of users is not needed."
         ),
     ],
     *,
@@ -40,9 +40,9 @@ def predict_command(
     no_header: NoHeader = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Find the clusters of new records; needs nothing but the release, and spends nothing.
+    """Find the clusters of new records from the release alone; spends nothing.
 
-    Columns are those of the release; --columns names them where it has no names.
+    The columns are those of the release; --columns names them if the release does not.
 
     Example: shoal predict shoal-cluster/release.json people.csv -o labels.csv
     """

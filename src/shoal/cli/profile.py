@@ -34,24 +34,26 @@ def profile_command(
     ],
     schema: Annotated[
         Path | None,
-        typer.Option(help="JSON file that describes the columns; that of the release if left out."),
+        typer.Option(
+            help="JSON file that describes the columns. Default: the schema of the release."
+        ),
     ] = None,
     epsilon: Annotated[float, typer.Option(help="Budget of this profile.")] = 1.0,
     delta: Annotated[
-        float, typer.Option(help="Above 0 for Gaussian noise; keywords of text need it.")
+        float, typer.Option(help="Above 0 for Gaussian noise; keywords from text need it.")
     ] = 0.0,
     columns: NamedColumns = None,
     no_header: NoHeader = False,
     user_column: Annotated[
         str | None,
         typer.Option(
-            help="Column that says whose record each row is: the promise is then made to people, "
-            "and not to rows."
+            help="Column that says whose record each row is: the promise is then per person "
+            "instead of per row."
         ),
     ] = None,
     records_per_user: Annotated[
         int | None,
-        typer.Option(min=1, help="Rows of each person that count; 1 if left out."),
+        typer.Option(min=1, help="Rows counted per person. Default: 1."),
     ] = None,
     ledger: LedgerFile = None,
     table: TableName = None,
@@ -60,14 +62,15 @@ def profile_command(
         Path, typer.Option(help="Folder for the profile; the clusters in it are kept.")
     ] = Path("shoal-profile"),
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Repeat the profile; voids the guarantee.")
+        int | None,
+        typer.Option(min=0, help="Seed that makes the profile repeatable; voids the guarantee."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Describe the clusters of an earlier release: what is clear of the noise, in sentences.
+    """Describe the clusters of an earlier release in sentences: whatever stands out from the noise.
 
     Fields with the role "describe" are described too. Writes a page, a picture, a table and the
-    release of the profile, which may all be published.
+    release of the profile, all of which may be published.
 
     Example: shoal profile people.csv --release shoal-cluster --schema people.json --epsilon 0.5
     """
@@ -84,7 +87,8 @@ def profile_command(
     user = None if described.user is None else described.user.name
     if user is None and records_per_user is not None:
         raise ParameterError(
-            f"--records-per-user must come with --user-column NAME, got {records_per_user} alone"
+            f"--records-per-user must come with --user-column NAME, got {records_per_user} "
+            "without it"
         )
     check_outside("--out", out, data)
     if data.resolve() in [(out / name).resolve() for name in FILES]:
@@ -137,11 +141,11 @@ def _schema(path: Path | None, clusters: "Release", user_column: str | None) -> 
 def _promise_notes(model: "ClusterProfile", user: str | None) -> list[str]:
     notes = list(model.release_.values["notes"])
     if model.random_state is not None:
-        notes.append("no promise: who knows --seed can take the noise away")
+        notes.append("no promise: anyone who knows --seed can remove the noise")
     if user is None:
         notes.append(
-            "the promise is to rows: a person with several rows is protected less; use "
-            "--user-column"
+            "the promise is per row: a person with several rows is protected "
+            "less; use --user-column"
         )
     return notes
 

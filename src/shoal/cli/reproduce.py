@@ -30,19 +30,22 @@ def reproduce_command(
     source: Annotated[Source, typer.Argument(help="Whose experiments.")],
     *,
     full: Annotated[
-        bool, typer.Option("--full/--quick", help="As large as the source's own, or a first look.")
+        bool,
+        typer.Option(
+            "--full/--quick", help="Run at the source's full size, or take a quick first look."
+        ),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for records, figures and report; a stopped run goes on there."),
+        typer.Option(help="Folder for records, figures and report; a stopped run resumes from it."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the whole run.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
 ) -> None:
     """Run a source's experiments again and judge its claims.
 
-    Records are kept cell by cell: run the same command again after a stop, and it goes on.
+    Progress is saved after every cell: after a stop, run the same command again to resume.
 
     Example: shoal reproduce kccm --quick
     """

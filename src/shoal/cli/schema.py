@@ -21,77 +21,80 @@ __all__ = ["schema_command"]
 
 ENDING = ".schema.json"
 NAMES_NEEDED = (
-    "the names of the columns must be known: give --header if the first line of the file holds "
-    "them, or --columns a,b,c"
+    "the column names must be known: pass --header if the first line of the file holds them, or "
+    "--columns a,b,c"
 )
 LEFT_OUT = "-"
 
 
 def schema_command(
-    data: Annotated[
-        Path, typer.Argument(help="CSV or Parquet file of raw records that is described.")
-    ],
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file of raw records to describe.")],
     *,
     out: Annotated[
         Path | None,
-        typer.Option(help="JSON file for the schema; NAME.schema.json beside you if left out."),
+        typer.Option(
+            help="JSON file for the schema. Default: NAME.schema.json in the current folder."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing schema.")] = False,
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line of the file holds the names of its columns; asked on a "
+            help="Whether the first line of the file holds the column names. Default: ask on a "
             "terminal.",
         ),
     ] = None,
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Names of the columns to describe, by commas; with --no-header of all columns in "
-            "order, - those to leave out."
+            help="Names of the columns to describe, separated by commas; with --no-header, names "
+            "of all columns in order, with - for those to leave out."
         ),
     ] = None,
     from_csvw: Annotated[
-        Path | None, typer.Option(help="Begin with W3C metadata of CSV on the Web.")
+        Path | None, typer.Option(help="Start from W3C metadata of CSV on the Web.")
     ] = None,
     from_frictionless: Annotated[
         Path | None,
         typer.Option(
-            help="Begin with a Frictionless Table Schema or Data Package, or an unfinished schema."
+            help="Start from a Frictionless Table Schema or Data Package, or an unfinished schema."
         ),
     ] = None,
     private: Annotated[
         float | None,
-        typer.Option(help="Learn the bounds and categories that are left open, for this epsilon."),
+        typer.Option(help="Learn the bounds and categories that are left open, with this epsilon."),
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="Its delta; categories need one above 0, such as 1e-6.")
+        float, typer.Option(help="Delta of --private; categories need one above 0, such as 1e-6.")
     ] = 0.0,
     user_column: Annotated[
         str | None,
         typer.Option(
-            help="Column that says whose record each row is: the promise is then made to people."
+            help="Column that says whose record each row is: the promise is then per person."
         ),
     ] = None,
     records_per_user: Annotated[
-        int | None, typer.Option(min=1, help="Rows of each person that count; 1 if left out.")
+        int | None, typer.Option(min=1, help="Rows counted per person. Default: 1.")
     ] = None,
     ledger: LedgerFile = None,
     table: TableName = None,
     who: Who = None,
     check: Annotated[
         Path | None,
-        typer.Option(help="Only check a schema against the names of the file's columns."),
+        typer.Option(help="Only check a schema against the column names of the file."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Repeat what is learned; voids the guarantee.")
+        int | None,
+        typer.Option(
+            min=0, help="Seed that makes the learned values repeatable; voids the guarantee."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Describe the columns of your table, by questions in plain words; the schema may be published.
+    """Describe the columns of your table by answering questions; the schema may be published.
 
-    Without a terminal it writes a template, and what is still to be filled in.
+    Without a terminal, it writes a template and says what is still to be filled in.
 
     Example: shoal schema people.csv --header
     """
@@ -105,7 +108,7 @@ def schema_command(
     options = {"--delta": delta or None, "--records-per-user": records_per_user, "--seed": seed}
     for option, given in {**options, "--ledger": ledger}.items():
         if private is None and given is not None:
-            raise ParameterError(f"{option} must come with --private EPS, got {given} alone")
+            raise ParameterError(f"{option} must come with --private EPS, got {given} without it")
     target = _target(data, out, force=force)
     schema = _imported(data, from_csvw, from_frictionless)
     names = _Names([])
@@ -119,7 +122,9 @@ def schema_command(
         else:
             schema = Schema.from_names(names.described)
     elif header is not None or columns is not None:
-        raise ParameterError("--header and --columns must be left out where a file names columns")
+        raise ParameterError(
+            "--header and --columns must be left out if a schema file names the columns"
+        )
     schema = with_user(schema, user_column)
     learned = None
     if private is not None:
@@ -176,7 +181,7 @@ def _target(data: Path, out: Path | None, *, force: bool) -> Path:
     if target.exists() and data.exists() and target.samefile(data):
         raise ParameterError(f"--out must not replace the records, got {str(target)!r}")
     if target.exists() and not force:
-        raise ParameterError(f"{str(target)!r} is there already: give --force to replace it")
+        raise ParameterError(f"{str(target)!r} already exists: pass --force to replace it")
     return target
 
 
@@ -212,8 +217,8 @@ def _named(data: Path, header: bool | None, columns: str | None, *, asked: bool)
     names = given or ask_names(len(first))
     if len(names) != len(first):
         raise ParameterError(
-            f"--columns must name all {len(first)} columns of a file without a header line, - "
-            f"those to leave out, got {len(names)}"
+            f"--columns must name all {len(first)} columns of a file without a header line, with "
+            f"- for those to leave out, got {len(names)}"
         )
     return _Names([name for name in names if name != LEFT_OUT], names)
 
@@ -294,14 +299,14 @@ def _print(
         if learned.release_.ledger is not None:
             screen.print(f"ledger: {learned.release_.ledger}")
         if learned.guarantee_.seeded:
-            screen.print("no promise: who knows --seed can take the noise away")
+            screen.print("no promise: anyone who knows --seed can remove the noise")
     for name, lacking in schema.lacking().items():
         screen.print(f"still to fill in: {lacking} of {name}", soft_wrap=True)
     screen.print(f"written: {target.resolve()}", soft_wrap=True)
     if any(schema[name].type == Field.type for name in schema.lacking()):
         screen.print(
             'give every column a type in that file, such as "type": "number", or the role '
-            "'ignore', without looking at the records; bounds and categories can be learned then",
+            "'ignore', without looking at the records; bounds and categories can then be learned",
             soft_wrap=True,
         )
     elif schema.lacking():

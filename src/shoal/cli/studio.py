@@ -14,39 +14,43 @@ DEFAULT_PORT = 8760
 
 def studio_command(
     data: Annotated[
-        Path | None, typer.Argument(help="CSV or Parquet file to open; the page asks if left out.")
+        Path | None,
+        typer.Argument(help="CSV or Parquet file to open. Default: choose one on the page."),
     ] = None,
     *,
     schema: Annotated[
-        Path | None, typer.Option(help="Schema of that file, as `shoal schema` writes it.")
+        Path | None, typer.Option(help="Schema of that file, as written by `shoal schema`.")
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="File of the ledger that is charged; in memory, by table, if left out."),
+        typer.Option(help="Ledger file to charge. Default: one ledger per table, in memory."),
     ] = None,
     db: Annotated[
         str | None,
-        typer.Option(help="Database of a collector, for the page of campaigns.", envvar="SHOAL_DB"),
+        typer.Option(help="Database of a collector, for the Campaigns page.", envvar="SHOAL_DB"),
     ] = None,
     reports: Annotated[
         list[Path] | None,
-        typer.Option(help="Folder with pages of other commands, to be listed; may be repeated."),
+        typer.Option(help="Folder with pages of other commands to list; can be repeated."),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; any other than this machine needs --token.")
+        str,
+        typer.Option(
+            help="Address to listen on; any address other than this machine's needs --token."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, help="Port to listen on; 0 takes a free one.")
+        int, typer.Option(min=0, help="Port to listen on; 0 picks a free one.")
     ] = DEFAULT_PORT,
     token: Annotated[
         str | None,
         typer.Option(
-            help="Secret that a browser must have; `auto` draws one.", envvar="SHOAL_TOKEN"
+            help="Secret that a browser must present; `auto` generates one.", envvar="SHOAL_TOKEN"
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="Host name under which others open it; may be repeated."),
+        typer.Option(help="Host name under which others open the studio; can be repeated."),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in your browser.")
@@ -55,7 +59,7 @@ def studio_command(
     """Open the studio: move a slider, see what privacy costs, on made-up records or a private copy.
 
     Runs until Ctrl-C. Records are kept in memory and sent nowhere. On a machine that others use,
-    give --token auto: without one, their programs can open it too.
+    pass --token auto: without a token, their programs can open the studio too.
 
     Example: shoal studio --port 0
     """
@@ -92,11 +96,11 @@ def _check_paths(data: Path | None, schema: Path | None, reports: list[Path]) ->
     """Refuse what is not there before anything slow is imported."""
     if schema is not None and data is None:
         raise ParameterError(
-            "FILE must be given with --schema, which describes it: load a schema on the page"
+            "--schema must come with FILE, which it describes; or load a schema on the page"
         )
     for option, path in (("FILE", data), ("--schema", schema)):
         if path is not None and not path.is_file():
-            raise ParameterError(f"{option} must be a file that is there, got {str(path)!r}")
+            raise ParameterError(f"{option} must be an existing file, got {str(path)!r}")
     for folder in reports:
         if not folder.is_dir():
-            raise ParameterError(f"--reports must be a folder that is there, got {str(folder)!r}")
+            raise ParameterError(f"--reports must be an existing folder, got {str(folder)!r}")

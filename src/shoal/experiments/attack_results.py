@@ -231,7 +231,7 @@ def attack_report(
         f"For the curator only: these attacks know the {suite.records:,} raw records that they are "
         "tested on, and no budget pays for that."
         if raw
-        else f"Tested on {suite.records:,} records that are nobody's: no true record was read."
+        else f"Tested on {suite.records:,} records of no real person: no true record was read."
     )
     for sentence in suite.sentences:
         report.verdict(sentence, bad=not suite.tells_apart)

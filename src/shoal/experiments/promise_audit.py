@@ -296,7 +296,7 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Picture, made: Pro
     """
     sampling = audit.sampling
     report = Report("Is the promise kept?")
-    report.lead("Measured on made-up records: nobody's data was read, and nothing was spent.")
+    report.lead("Measured on made-up records: no real data was read, and nothing was spent.")
     report.verdict(audit.verdict, bad=audit.broken)
     report.text(f"Audited: {audit.target}.")
     report.text(f"Its promise: {audit.guarantee}.")

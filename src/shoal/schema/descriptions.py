@@ -221,7 +221,7 @@ def schema_html(schema: "Schema") -> str:
 
 
 def _values_of(field: Field) -> str:
-    """Return what anybody may enter, in few words."""
+    """Return what anyone may enter, in few words."""
     if field.lacking:
         return f"needs {field.lacking}"
     categories = getattr(field, "categories", ())

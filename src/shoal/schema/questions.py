@@ -40,10 +40,10 @@ __all__ = [
 ]
 
 WHY = (
-    "For each column, say what anybody MAY enter, from what you know about the table, not from "
-    "looking at it: the lowest age in a table is somebody's age, and what you write here is "
-    "published with every release. A value beyond a bound counts as the bound, an unknown category "
-    "as 'other'."
+    "For each column, say what anyone MAY enter. Answer from what you know about the table, not "
+    "by looking at it: the lowest age in a table is someone's age, and what you write here is "
+    "published with every release. A value beyond a bound counts as the bound; an unknown "
+    "category counts as 'other'."
 )
 KINDS = {
     "n": "a number",
@@ -53,7 +53,7 @@ KINDS = {
     "o": "an ordered category",
     "t": "free text",
     "u": "whose row it is (user)",
-    "i": "nothing of interest: ignore it",
+    "i": "not of interest: ignore it",
 }
 # The same, as people type it.
 SPELLINGS = {
@@ -85,38 +85,39 @@ HINTS = (
 )
 QUESTIONS = {
     "header": "Does it hold the names of the columns?",
-    "names": "Names of its {width} columns, by commas?",
+    "names": "Names of its {width} columns, separated by commas?",
     "kind": "What is it?",
-    "minimum": "The lowest {name} anybody may enter?",
-    "maximum": "The highest {name} anybody may enter?",
-    "earliest": "The earliest {name} anybody may enter, as YYYY-MM-DD?",
-    "latest": "The latest {name} anybody may enter, as YYYY-MM-DD?",
+    "minimum": "The lowest {name} anyone may enter?",
+    "maximum": "The highest {name} anyone may enter?",
+    "earliest": "The earliest {name} anyone may enter, as YYYY-MM-DD?",
+    "latest": "The latest {name} anyone may enter, as YYYY-MM-DD?",
     "unit": "Its unit, such as years?",
-    "log": "Are a few far larger than most, as incomes are?",
-    "format": "How is it written?",
-    "categories": "Its categories, by commas?",
-    "ordered": "Its categories from the lowest to the highest, by commas?",
+    "log": "Are a few values far larger than most, as with incomes?",
+    "format": "In what format is it written?",
+    "categories": "Its categories, separated by commas?",
+    "ordered": "Its categories from lowest to highest, separated by commas?",
     "missing": "May it be missing?",
-    "weight": "How much it counts beside the others (0: only to describe)?",
+    "weight": "How much does it count relative to the others (0: only to describe)?",
 }
 HELP = {
-    "kind": "A number can be added up. Categories have names and no order; yes or no is one of two."
-    " Ordered categories have names with an order, such as low, mid, high. Free text is never"
-    " clustered on. 'Whose row it is' makes the promise to people instead of rows.",
-    "bound": "The smallest or largest value that the question allows, or that makes sense: an age"
-    " lies between 0 and 120 whoever is asked. Narrow bounds give less noise.",
-    "categories": "Names by commas; one that holds a comma in double quotes. All else counts as"
-    " 'other'.",
-    "log": "Of incomes, prices and counts, most are small and a few are very large. With yes,"
-    " distances are between logarithms: 100 and 200 are as far apart as 1,000 and 2,000.",
-    "unit": "For those who read the release: years, EUR, visits.",
+    "kind": "A number can be added up. Categories have names but no order; yes or no is one of "
+    "two. Ordered categories have an order, such as low, mid, high. Free text is never used for "
+    "clustering. 'Whose row it is' makes the promise per person instead of per row.",
+    "bound": "The smallest or largest value that the question allows, or that makes sense: "
+    "anyone's age lies between 0 and 120. Narrower bounds mean less noise.",
+    "categories": "Names separated by commas; put a name that contains a comma in double quotes. "
+    "Anything else counts as 'other'.",
+    "log": "Most incomes, prices and counts are small, and a few are very large. With yes, "
+    "distances are measured between logarithms: 100 and 200 are as far apart as 1,000 and "
+    "2,000.",
+    "unit": "For readers of the release: years, EUR, visits.",
     "missing": "With yes, a missing value counts as a category of its own. With no, a table with"
     " missing values is refused.",
-    "weight": "Twice the weight: twice the squared distance between two different values. 0 only"
-    " describes clusters by this column, and does not cluster on it.",
-    "format": "As you would write the pattern: YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY hh:mm.",
-    "header": "Yes for names such as age and city; no for somebody's values.",
-    "names": "One name for each column of the file, by commas, in its order.",
+    "weight": "Doubling the weight doubles the squared distance between two different values. With "
+    "0, the column only describes clusters and does not help to form them.",
+    "format": "Write the pattern, such as YYYY-MM-DD, DD.MM.YYYY or MM/DD/YYYY hh:mm.",
+    "header": "Yes for names such as age and city; no for someone's values.",
+    "names": "One name for each column of the file, in its order, separated by commas.",
 }
 DATE_LETTERS = {"YYYY": "%Y", "MM": "%m", "DD": "%d", "hh": "%H", "mm": "%M", "ss": "%S"}
 ISO_DATE = "YYYY-MM-DD"
@@ -236,12 +237,14 @@ def field_from_answers(
         raise ParameterError(f"the kind of {name!r} must be one of {', '.join(KINDS)}")
     unknown = sorted(set(answers) - set(ASKED.get(kind, ())))
     if unknown:
-        raise ParameterError(f"{KINDS[kind]} has no {unknown[0]!r} to be answered")
+        raise ParameterError(f"{KINDS[kind]} takes no answer {unknown[0]!r}")
     kwargs = _kept(kind, before)
     for question, text in answers.items():
         _read_answer(name, kind, question, text.strip(), kwargs)
     if kwargs.get("missing") == "fill" and "fill" not in kwargs:
-        raise ParameterError(f"what {name!r} counts as where it is missing must be in its file")
+        raise ParameterError(
+            f"the value that {name!r} counts as where it is missing must be set in its schema file"
+        )
     if kwargs.get("missing") != "fill":
         kwargs.pop("fill", None)
     return make_field(name, kind, **kwargs)
@@ -367,7 +370,7 @@ def split_names(text: str) -> list[str]:
     try:
         rows = list(csv.reader(text.splitlines(), skipinitialspace=True, strict=True))
     except csv.Error:
-        raise ValueError("names by commas") from None
+        raise ValueError("names separated by commas") from None
     return [name.strip() for row in rows for name in row if name.strip()]
 
 

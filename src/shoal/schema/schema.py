@@ -173,7 +173,7 @@ class Schema:
             raise ParameterError(
                 f"field {name!r} of the schema must have {lacking}, known without the records",
                 parameter="lacking",
-                in_python="declare what anybody may enter, or learn it privately with "
+                in_python="declare what anyone may enter, or learn it privately with "
                 "shoal.cluster.learn_schema",
             )
 

@@ -70,7 +70,7 @@ class _Results:
         with self._lock:
             result = self._kept.get(key)
         if result is None:
-            raise RefusedError("not-found", "The studio does not have this result any more.")
+            raise RefusedError("not-found", "The studio no longer has this result: run it again.")
         return result
 
     def clear(self) -> None:
@@ -123,7 +123,7 @@ def add_audit_routes(app: FastAPI, workspace: Workspace) -> None:
         if asked.source == "copy" and table.copy is None:
             raise RefusedError(
                 "invalid-parameter",
-                "There is no private copy yet: buy one on the page Explore, or use made-up "
+                "There is no private copy yet: buy one on the Explore page, or use made-up "
                 "records.",
             )
 

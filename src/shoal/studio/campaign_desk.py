@@ -38,8 +38,8 @@ POPULATION = 5_000  # made-up people, of whom some take part
 TOGETHER = 25  # devices whose reports one request brings, as from a gateway
 NO_STORE = "There is no collector yet: start one on this machine, or start the studio with --db."
 ELSEWHERE = (
-    "Reports of this campaign go to {url}, which is not the collector of this studio: nothing is "
-    "sent there from here."
+    "Reports of this campaign go to {url}, which is not this studio's collector: the studio sends "
+    "nothing there."
 )
 
 
@@ -94,10 +94,11 @@ class CampaignDesk:
         database = self._workspace.settings.database
         with self._lock:
             if self.collector is not None:
-                raise RefusedError("invalid-parameter", "The collector runs already.")
+                raise RefusedError("invalid-parameter", "The collector is already running.")
             if folder and database:
                 raise RefusedError(
-                    "invalid-parameter", "The database is that of --db: leave the folder empty."
+                    "invalid-parameter",
+                    "Reports go to the database of --db: leave the folder empty.",
                 )
             self._drop_collector()
             started = LocalCollector(database=database, folder=folder, port=port)
@@ -218,7 +219,7 @@ class CampaignDesk:
             known = known or any(one.campaign.id == name for one in self.store.campaigns())
         if known:
             raise RefusedError(
-                "invalid-parameter", f"There is a campaign {name!r} already: choose another id."
+                "invalid-parameter", f"There is already a campaign {name!r}: choose another id."
             )
         if self.has_store:
             self.store.add_campaign(signed)

@@ -128,7 +128,7 @@ def _mechanism(asked: AskedCampaign, schema: Schema | None, kind: str) -> Mechan
         raise ParameterError("columns must name what is asked for, got none")
     names = [column.name for column in asked.columns]
     if len(set(names)) < len(names):
-        raise ParameterError("columns must have different names, got one twice")
+        raise ParameterError("columns must have different names, got one name twice")
     bounds = [c.minimum for c in asked.columns], [c.maximum for c in asked.columns]
     built = build_estimator(kind, epsilon=asked.epsilon, bounds=bounds, kwargs=kwargs)
     return name_columns(built, names)

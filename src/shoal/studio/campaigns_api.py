@@ -23,7 +23,9 @@ __all__ = ["add_campaign_routes"]
 
 PATH = "/api/campaigns"
 TAGS: list[Any] = ["campaigns"]
-SHUFFLED = "Reports of this campaign go sealed through a relay: take part on a page of its own."
+SHUFFLED = (
+    "Reports of this campaign are sealed and go through a relay: take part on a separate page."
+)
 
 
 class AskedCollector(BaseModel):

@@ -38,8 +38,8 @@ __all__ = [
 MAX_GUESS = 1_000_000_000
 MAX_RECORDS_PER_USER = 1_000_000
 SETTLED = (
-    "Something of this table was released by this description, so it stays as it is: open the file "
-    "again to describe it in another way."
+    "Something was released with this description, so it can no longer change: open the file "
+    "again to describe it differently."
 )
 
 
@@ -121,7 +121,7 @@ def set_schema(table: StudioTable, schema: Schema) -> None:
     """
     with _changing(table):
         if table.unnamed:
-            raise ParameterError("say first whether the first line holds the names of the columns")
+            raise ParameterError("first answer whether the first line holds the column names")
         absent = [name for name in schema.all_columns if name not in table.columns]
         if table.columns and absent:
             raise ParameterError(
@@ -148,7 +148,9 @@ def describe_field(table: StudioTable, name: str, kind: str, answers: Mapping[st
         schema = table.described
         before = _field(schema, name)
         if kind == "u" and _is_known(schema, before):
-            raise ParameterError("another column says whose row it is: change that one first")
+            raise ParameterError(
+                "another column already says whose row it is: change that one first"
+            )
         field = field_from_answers(name, kind, answers, before)
         _replace_fields(table, {name: field})
 
@@ -181,8 +183,8 @@ def change_settings(
             raise ParameterError(f"the guess must be between 1 and {MAX_GUESS:,}, got {n_guess}")
         if records_per_user is not None and not 1 <= records_per_user <= MAX_RECORDS_PER_USER:
             raise ParameterError(
-                f"rows of each person that count must be between 1 and {MAX_RECORDS_PER_USER:,}, "
-                f"got {records_per_user}"
+                f"rows counted per person must be between 1 and {MAX_RECORDS_PER_USER:,}, got "
+                f"{records_per_user}"
             )
         if user is not None:
             _set_user(table, user)
@@ -279,7 +281,7 @@ def _keep_ledger(table: StudioTable, *, changed: bool) -> None:
     if ledger.path is not None or len(ledger.entries):
         raise RefusedError(
             "invalid-parameter",
-            "The ledger of this table promises to rows or to people, as it was set: it stays so. "
-            "Open the file again, and say whose rows they are before a limit is set.",
+            "This table's ledger was made for rows or for people, and that can no longer change: "
+            "open the file again, and say whose row each row is before you set a limit.",
         )
     table.ledger = None

@@ -22,10 +22,10 @@ PLANE = 2  # columns whose clusters have outlines
 JSON, CSV, HTML, PNG = "application/json", "text/csv", "text/html", "image/png"
 PAGE, PROFILE = "page that describes the clusters", "the profile as a picture"
 PICTURES = {
-    "png": (PNG, "picture, for slides and mails"),
-    "svg": ("image/svg+xml", "picture that stays sharp"),
+    "png": (PNG, "picture for slides and emails"),
+    "svg": ("image/svg+xml", "picture that stays sharp at any size"),
     "pdf": ("application/pdf", "picture for print"),
-    "html": (HTML, "picture as a page of its own"),
+    "html": (HTML, "picture as a web page"),
 }
 
 
@@ -58,7 +58,7 @@ def release_files(released: StudioRelease) -> list[ReleaseFile]:
     """
     release = released.release
     files = [
-        _file("release.json", "all of it, for other programs", JSON, release.to_json),
+        _file("release.json", "the whole release, for other programs", JSON, release.to_json),
         _file(released.clusters.file, "table of the clusters", CSV, lambda: _clusters(released)),
     ]
     if released.picture is not None:
@@ -83,7 +83,7 @@ def release_files(released: StudioRelease) -> list[ReleaseFile]:
             _file("profile.csv", "the profile as a table", CSV, profile.to_csv),
             _file("profile.png", PROFILE, PNG, lambda: draw_profile(profile).to_png()),
         ]
-    labels = "cluster of each true record: never to be published"
+    labels = "the cluster of each true record: never publish it"
     return [*files, ReleaseFile("labels.csv", labels, CSV, True, lambda: _labels(released))]
 
 

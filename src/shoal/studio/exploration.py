@@ -98,7 +98,7 @@ class Exploration:
         if asked.method not in known:
             raise RefusedError(
                 "invalid-parameter",
-                "This method does not fit the columns, or who holds the records: choose another.",
+                "This method does not fit the columns or the trust model: choose another.",
             )
         self._table, self._asked, self._method = table, asked, known[asked.method]
         self._schema = table.described
@@ -177,14 +177,14 @@ class Exploration:
             names = [str(name) for name in self._mechanism.get_feature_names_out()]
             rows = [[str(i + 1), *(f"{v:g}" for v in row)] for i, row in enumerate(self._shown())]
             words += (
-                " A report names a public partition of the box and one of its colors: that of the "
-                "record's cell, or any other."
+                " A report names a public partition of the box and one of its colors: the color "
+                "of the record's cell, or a random one."
             )
             return {"kind": "colors", "words": words, "headings": ["device", *names], "rows": rows}
         points = self._plane.of_reports(self._reports) if self._plane.names else np.empty((0, 2))
         part = self._drawn(points, shown="reports", frame=frame)
         if part["outside"]:
-            words += f" {part['outside']:,} of them lie outside of this picture."
+            words += f" {part['outside']:,} of them lie outside this picture."
         return {"kind": "reports", "words": words, **part}
 
     def find_clusters(
@@ -204,7 +204,7 @@ class Exploration:
             middles = self._plane.of_centers(found.centers) if self._plane.names else None
             answer["leaves"] = {
                 "kind": "release",
-                "words": f"{len(found.centers)} centers, with noisy sizes. {found.note}".strip(),
+                "words": f"{len(found.centers)} centers with noisy sizes. {found.note}".strip(),
                 **self._drawn([], shown="release", frame=frame, centers=middles, sizes=found.sizes),
             }
         return answer
@@ -264,7 +264,7 @@ class Exploration:
         found = _Found(sums / np.maximum(sizes, 1.0)[:, None], sizes, sizes > 0, labels)
         picture = load_release(model.release_).plot()
         drawn: dict[str, Any] = {"datasets": {}} if picture is None else {"picture": picture.spec}
-        words = f"A noisy density, in which {count} clusters are more than chance."
+        words = f"A noisy density with {count} clusters that are more than chance."
         return {
             "leaves": {"kind": "density", "words": words, "outside": 0, **drawn},
             "clusters": self._clusters(found, frame=True, marked=False),

@@ -107,7 +107,7 @@ def _own_records(table: StudioTable, x: str, y: str) -> bytes:
     if not plane.names:
         raise RefusedError("invalid-parameter", "There is no number or date to draw.")
     if not table.to_dict()["has_records"]:
-        raise RefusedError("invalid-parameter", "This table has a schema alone, and no records.")
+        raise RefusedError("invalid-parameter", "This table has a schema but no records.")
     points = plane.of_records(table.columns)
     return draw_plane(points, axes=plane.axes, records=True).to_png()
 

@@ -15,7 +15,7 @@ AUTO = Method(
     "shoal.cluster:DPKMeans",
     "central",
     "centers",
-    "k-means that chooses its method by public or noisy numbers",
+    "k-means that chooses its method from public or noisy numbers",
     next(one.look for one in METHODS if one.class_name == "DPKMeans"),
 )
 

@@ -30,7 +30,10 @@ def utility_reading(ratio: float | None) -> dict[str, Any]:
         None where clusters have no centers.
     """
     if ratio is None or not math.isfinite(ratio):
-        return {"ratio": None, "words": "Clusters of any shape have no cost to compare."}
+        return {
+            "ratio": None,
+            "words": "Clusters of any shape have no centers, so there is no cost to compare.",
+        }
     ratio = max(1.0, ratio)  # chance made k-means worse: nobody is better for privacy
     more = ratio - 1
     if ratio < AS_GOOD:
@@ -38,7 +41,7 @@ def utility_reading(ratio: float | None) -> dict[str, Any]:
     elif ratio < DEAR:
         words = f"Clusters cost {more:.0%} more than without privacy."
     else:
-        words = f"Clusters cost {ratio:.0f} times as much as without privacy: they say nothing."
+        words = f"Clusters cost {ratio:.0f} times as much as without privacy: they are meaningless."
     if USEFUL < ratio < DEAR:
         words += " Much of what they show is noise."
     return {"ratio": round(ratio, 4), "words": words}
@@ -64,13 +67,15 @@ def attack_reading(promise: Guarantee, local: Guarantee | None = None) -> dict[s
         "central": f"about whether a {whose} is in the table",
         "shuffled": "about which of two values a person reported",
         "local": "about which of two values a person reported",
-        "metric": "about which of the two most different records a person has",
+        "metric": "about which of the two most different records belongs to a person",
     }[promise.notion]
-    words = f"obody is right {asked} in more than {told} of 100 guesses; a coin is right in 50."
+    words = (
+        f"o one is right {asked} in more than {told} of 100 guesses; a coin flip is right in 50."
+    )
     if promise.notion == "shuffled":  # by the curator's guess of how many report
         words = (
-            f"If {promise.n_reports:,} honest devices report at once, n{words} That many is your "
-            "own guess: with fewer, attackers are right more often."
+            f"If {promise.n_reports:,} honest devices report at once, n{words} That number is "
+            "your own guess: with fewer devices, attackers are right more often."
         )
     else:
         words = f"N{words}"
@@ -114,9 +119,9 @@ def cluster_words(
         if certain[number]:
             said = _differences(fields, means, texts, number)
         else:
-            said = "noise alone may explain it: read nothing into it"
+            said = "noise alone may explain it, so do not rely on it"
         sentences.append(f"Cluster {number} (about {size} records): {said}.")
-    headings = ["cluster", "records, about", *(field.name for field in fields)]
+    headings = ["cluster", "records (about)", *(field.name for field in fields)]
     return {"headings": headings, "rows": rows, "sentences": sentences}
 
 
@@ -137,4 +142,4 @@ def _differences(
             compared = "higher" if difference > 0 else "lower"
         found.append((abs(difference), f"{field.name} {told[number]} ({compared} than most)"))
     found.sort(reverse=True)
-    return ", ".join(words for _, words in found[:MAX_SAID]) or "much like all records"
+    return ", ".join(words for _, words in found[:MAX_SAID]) or "much like the average record"

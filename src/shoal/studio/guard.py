@@ -119,12 +119,15 @@ class Guard:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or _name(hosts[0]) not in self._names:
             return RefusedError(
-                "wrong-host", "The studio is not opened under this host name: use its own address."
+                "wrong-host",
+                "The studio does not answer under this host name: use the address that it printed.",
             )
         own = {f"{scheme}://{hosts[0].lower()}" for scheme in ("http", "https")}
         from_page = all(origin.lower() in own for origin in headers.getlist("origin"))
         if not from_page or not (_is_own_site(headers) or _is_visit(scope, headers)):
-            return RefusedError("cross-origin", "Pages of other sites may not ask the studio.")
+            return RefusedError(
+                "cross-origin", "Pages of other sites may not send requests to the studio."
+            )
         if scope["method"] not in SAFE and headers.get(HEADER) != "1":
             return RefusedError(
                 "cross-origin", f"A request that changes something needs the header {HEADER}: 1."

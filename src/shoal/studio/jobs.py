@@ -25,8 +25,8 @@ MAX_KEPT_BYTES = 1 << 26  # of all results together, as JSON; the last one is ke
 MAX_RUNNING = 8
 STOP_SECONDS = 1.5  # what running jobs have to come to their next step when the studio ends
 FAILED = (
-    "The studio met an error that it did not expect. If this was a purchase, look at the ledger: "
-    "what was charged stays charged."
+    "The studio hit an unexpected error. If this was a purchase, check the ledger: what was "
+    "charged stays charged."
 )
 
 
@@ -167,12 +167,14 @@ class Jobs:
         job = Job(kind, self._log)
         with self._lock:
             if self._ending:
-                raise RefusedError("unavailable", "The studio ends: nothing is started any more.")
+                raise RefusedError(
+                    "unavailable", "The studio is shutting down: nothing new is started."
+                )
             running = sum(one.state == "running" for one in self._jobs.values())
             if running >= MAX_RUNNING:
                 raise RefusedError(
                     "unavailable",
-                    f"{running} jobs are running: cancel one, or wait for its end.",
+                    f"{running} jobs are running: cancel one, or wait for one to end.",
                     headers={"Retry-After": "5"},
                 )
             self._forget_old()
@@ -194,7 +196,7 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(identifier)
         if job is None:
-            raise RefusedError("not-found", "There is no such job: start it again.")
+            raise RefusedError("not-found", "There is no such job: start a new one.")
         return job
 
     def cancel(self, identifier: str) -> Job:

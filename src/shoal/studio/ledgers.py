@@ -18,17 +18,17 @@ from shoal.studio.workspace import StudioTable, Workspace, ledger_summary
 __all__ = ["describe_ledger", "file_ledger", "ledger_name", "set_limit"]
 
 SET_BEFORE = (
-    "The limit was set before, and something was spent on it: a limit that is changed afterwards "
-    "limits nothing. Whoever wants more starts with another table of other people."
+    "Something has been spent under this limit, so it can no longer change: a limit that can be "
+    "raised limits nothing. To spend more, start with another table about other people."
 )
 IN_FILE = (
-    "The ledger is in a file, whose limit was set when it was made: leave the limit as it is, or "
-    "start the studio with another file."
+    "The limit of a ledger file was set when the file was made: keep that limit, or start the "
+    "studio with another file."
 )
 OPENED_BEFORE = (
-    "A table of the name {name!r} was opened before, with a limit of epsilon {epsilon:g} and delta "
-    "{delta:g} for each {unit}: one limit is for all that is spent on the same people. Give the "
-    "same one, or open the file under another name if it is about other people."
+    "A table named {name!r} was opened before, with a limit of epsilon {epsilon:g} and delta "
+    "{delta:g} for each {unit}: one limit covers everything spent on the same people. Set the "
+    "same limit, or open the file under another name if it is about other people."
 )
 
 

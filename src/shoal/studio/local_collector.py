@@ -40,7 +40,7 @@ class LocalCollector:
 
     def __init__(self, *, database: str = "", folder: str = "", port: int = 0) -> None:
         if folder and not Path(folder).expanduser().is_dir():
-            raise ParameterError(f"folder must be one that is there, got {folder!r}")
+            raise ParameterError(f"folder must be an existing folder, got {folder!r}")
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         if folder:
             home = Path(folder).expanduser().resolve()

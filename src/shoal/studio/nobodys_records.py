@@ -21,8 +21,8 @@ MAX_NUMBERS = 20_000_000  # of the encoded records: 160 MB, however many columns
 SEGMENTS = 5  # that made-up records come from
 SEED = 0  # the same records each time: a slider changes the noise, not the records
 WORDS = {
-    "made-up": "made-up records of your schema: nobody's, and free",
-    "copy": "a private copy of your table, which was bought once",
+    "made-up": "made-up records of your schema",
+    "copy": "a private copy of your table",
 }
 
 

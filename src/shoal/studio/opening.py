@@ -34,7 +34,7 @@ LEFT_OUT = "-"  # in place of a name: the column is not read
 # Generated sets, by their names on the page.
 GENERATED = {
     "customers": "Customers of a shop: age, income, visits, city, date of joining, comments; with "
-    "gaps, and several rows a person",
+    "gaps and several rows per person",
     "gaussians": "Five round clusters",
     "circle": "A ring around a disk",
     "line": "Clusters along a line",
@@ -216,7 +216,7 @@ def name_columns(table: StudioTable, names: str | None) -> None:
             if len(given) != len(first):
                 raise ParameterError(
                     f"there must be a name for each of {len(first)} columns, got {len(given)}: "
-                    f"write {LEFT_OUT} for those to leave out"
+                    f"write {LEFT_OUT} for columns to leave out"
                 )
         kept = [name for name in given if names is None or name != LEFT_OUT]
         schema = _template(kept)

@@ -15,12 +15,12 @@ __all__ = ["copy_price", "copy_refusal", "ledger_after", "order_copy"]
 
 WHAT = "private copy"
 SEVERAL_ROWS = (
-    "A private copy promises privacy to rows, and this table has several rows a person: explore "
-    "made-up records instead."
+    "The promise of a private copy is per row, and this table has several rows per person: "
+    "explore made-up records instead."
 )
-NO_CURATOR = "Nobody holds the records in this trust model: explore made-up records instead."
-NO_RECORDS = "This table is a schema alone: there is nothing to copy."
-HAS_ONE = "This table has its private copy already: explore it as often as you like."
+NO_CURATOR = "No one holds the records in this trust model: explore made-up records instead."
+NO_RECORDS = "This table has a schema but no records: there is nothing to copy."
+HAS_ONE = "This table already has its private copy: explore it as often as you like."
 
 
 def copy_refusal(table: StudioTable) -> str:

@@ -125,11 +125,11 @@ def _planted_words(settings: PromiseSettings) -> str:
 def _false_alarms(audit: PromiseAudit) -> str:
     wrong = 1.0 - audit.sampling.confidence
     words = (
-        "False alarms: sampling calls a promise that holds broken in no more than 1 of "
+        "False alarms: sampling calls a valid promise broken in at most 1 of "
         f"{round(1 / wrong):,} audits."
     )
     if audit.replay is not None:
-        words += " The replay draws no conclusion from chance: what it finds is certain."
+        words += " The replay does not depend on chance: what it finds is certain."
     return words
 
 
@@ -137,18 +137,21 @@ def _power(settings: PromiseSettings) -> str:
     drawn = settings.drawn
     if settings.declared.notion != "central":
         words = f"{drawn['samples']:,} reports of each of two records were compared."
-        more = " A quick audit sees large errors only; a thorough one draws twenty times as many."
+        more = (
+            " A quick audit detects only large errors; a thorough one draws twenty times as many "
+            "reports."
+        )
         return words + (more if settings.effort == "quick" else "")
     pairs = len(drawn.get("pairs", range(ALL_PAIRS)))
     words = (
         f"{drawn['runs']:,} fits on each of two tables were compared, on the worst of {pairs} "
-        f"pair{'s' * (pairs > 1)}; no bound from so few can pass about "
+        f"pair{'s' * (pairs > 1)}; with so few, no bound can exceed about "
         f"{np.log(drawn['runs'] / 15):.1f}."
     )
     if settings.effort == "quick":
         words += (
-            " A quick audit has little power by sampling: a bound near 0 says nothing. The replay "
-            "below looks at every noisy value, and does not depend on the number of fits."
+            " Sampling in a quick audit has little power: a bound near 0 says nothing. The replay "
+            "below looks at every noisy value and does not depend on the number of fits."
         )
     return words
 

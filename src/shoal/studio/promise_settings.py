@@ -89,7 +89,7 @@ class PromiseSettings:
         """The method, or a refusal."""
         if self.method not in AUDITED:
             raise RefusedError(
-                "invalid-parameter", f"There is no method to audit by the name {self.method[:40]}."
+                "invalid-parameter", f"There is no method to audit named {self.method[:40]}."
             )
         return AUDITED[self.method]
 
@@ -115,7 +115,7 @@ class PromiseSettings:
         if not low <= columns <= high:
             wanted = f"{low}" if low == high else f"{low} to {high}"
             raise RefusedError(
-                "invalid-parameter", f"{self.method} is for {wanted} columns, not for {columns}."
+                "invalid-parameter", f"{self.method} takes {wanted} columns, got {columns}."
             )
 
     @property

@@ -27,11 +27,11 @@ from shoal.studio.jobs import Job, JobProgress, Jobs
 
 __all__ = ["Price", "Purchases"]
 
-SPENT_SINCE = "Something was spent since this price was shown: look at the price again."
-OTHER_LEDGER = "The ledger was changed since this price was shown: look at the price again."
+SPENT_SINCE = "Something was spent since this price was shown: check the new price."
+OTHER_LEDGER = "The ledger changed since this price was shown: check the new price."
 FORGOTTEN = "The table was forgotten since this price was shown: open the file again."
-OTHER_ORDER = "The order is not for the price that was shown: look at the price again."
-UNDER_WAY = "Another purchase of this table is under way: wait for its end, then look again."
+OTHER_ORDER = "The order does not match the price that was shown: check the price again."
+UNDER_WAY = "Another purchase for this table is in progress: wait until it ends, then try again."
 _charging: dict[str | int, threading.Lock] = {}  # of ledgers, by their files or as objects
 
 

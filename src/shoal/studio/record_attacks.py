@@ -165,8 +165,8 @@ def attacked_columns(settings: PromiseSettings, space: EncodedSpace) -> tuple[in
     if method.class_name in NO_RECORDS:
         raise RefusedError(
             "invalid-parameter",
-            f"No attack fits {settings.method}: its reports are colors of cells, not records. Its "
-            "claim can be audited.",
+            f"No attack fits {settings.method}, whose reports are colors of cells, not records: "
+            "audit its claim instead.",
         )
     limit = MAX_CELL_COLUMNS if method.output == "cells" else method.max_columns
     if method.min_columns <= space.columns <= limit:
@@ -177,7 +177,7 @@ def attacked_columns(settings: PromiseSettings, space: EncodedSpace) -> tuple[in
     if len(values) < method.min_columns:
         raise RefusedError(
             "invalid-parameter",
-            f"{settings.method} is for {method.min_columns} columns of numbers or more, and the "
+            f"{settings.method} needs at least {method.min_columns} columns of numbers, and the "
             f"schema has {len(values)}.",
         )
     return tuple(values)
@@ -199,6 +199,6 @@ def _uncovered(suite: AttackSuite) -> list[str]:
     if all(row.ceiling is not None for row in suite.rows):
         return []
     return [
-        "No ceiling is drawn for a forest that was trained with the members' true classes or "
-        "records: the promise covers reports and releases alone."
+        "No ceiling is drawn for a forest trained on the members' true classes or records: the "
+        "promise covers only reports and releases."
     ]

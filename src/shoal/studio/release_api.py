@@ -29,10 +29,10 @@ __all__ = ["add_release_routes"]
 WHAT = "release"
 MAX_CLUSTERS = 1000
 NO_CURATOR = (
-    "Nobody holds the records in this trust model, so there is nothing to release: devices report "
-    "in a campaign, and its reports are clustered for nothing."
+    "No one holds the records in this trust model, so there is nothing to release: devices report "
+    "in a campaign, and clustering their reports costs nothing."
 )
-NO_RECORDS = "This table has a schema and no records: open a file to release something of it."
+NO_RECORDS = "This table has a schema but no records: open a file to make a release."
 
 
 class ReleaseRequest(BaseModel):
@@ -194,7 +194,8 @@ def _check_repeat(table: StudioTable, asked: AskedRelease, repeat: int) -> None:
     """Refuse to buy once more what was not bought before."""
     if repeat > _earlier(table, asked):
         raise RefusedError(
-            "invalid-parameter", "The same was not released so often before: begin with repeat 0."
+            "invalid-parameter",
+            "These settings were not released that often before: begin with repeat 0.",
         )
 
 

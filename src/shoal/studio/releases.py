@@ -41,14 +41,13 @@ WAVE = {"grid": "auto", "threshold": "auto"}
 WAVE_METHOD = "DPWaveCluster"
 PRIVATE_K = {"DPKMeans": "private"}  # who chooses the number of clusters where nobody gives one
 REHEARSED_ROWS = 8  # made-up records; what is charged does not depend on them
-AUTOMATIC = "chooses among its methods by public numbers"
+AUTOMATIC = "chooses among its methods from public numbers"
 TO_ROWS = (
-    "The promise is to rows: a person with several rows is protected less. Name the column of "
-    "people on the page Table."
+    "The promise is per row: a person with several rows is protected less. Name "
+    "the column of people on the Table page."
 )
 UNFORESEEN = (
-    "The studio met an error that it did not expect; look at the ledger, which tells whether the "
-    "profile was charged"
+    "The studio hit an unexpected error; check the ledger to see whether the profile was charged"
 )
 
 
@@ -160,7 +159,7 @@ class StudioRelease:
         advice = getattr(self.model, "advice_", "")
         unsure = int((~self.clusters.certain).sum())
         notes = [advice] if advice else []
-        notes += [f"{unsure} more may be noise alone."] if unsure else []
+        notes += [f"{unsure} more may be only noise."] if unsure else []
         return notes if self.asked.schema.user is not None else [*notes, TO_ROWS]
 
     def to_dict(self) -> dict[str, Any]:
@@ -254,8 +253,8 @@ def build_clusterer(asked: AskedRelease, ledger: Ledger | None) -> Any:
     if schema.user is not None:
         if "records_per_user" not in able:
             raise ParameterError(
-                f"{method.class_name} promises to rows, and the schema says whose row each is: "
-                f"use DPKMeans, or give {schema.user.name!r} the role 'ignore'"
+                f"{method.class_name} makes its promise per row, and the schema says whose row "
+                f"each row is: use DPKMeans, or give {schema.user.name!r} the role 'ignore'"
             )
         kwargs |= {"records_per_user": asked.records_per_user, "user_column": schema.user.name}
     model = build_estimator(method.class_name, epsilon=settings.epsilon, kwargs=kwargs)

@@ -59,11 +59,11 @@ SHAPES = {
     "rings": "a ring in a ring",
     "spirals": "three spirals",
 }
-SHAPE_WORDS = "generated shapes: nobody's, and free"
-RELEASE_WORDS = "a release of your table, which was bought: its published density, no record"
+SHAPE_WORDS = "generated shapes"
+RELEASE_WORDS = "a release of your table: its published density, no records"
 NO_COLUMNS = (
-    "This table has no number, date or place among its features, so it has no shapes: choose "
-    "another table, or find its clusters on the page Explore."
+    "None of this table's features is a number, date or place, so its clusters have no shape: "
+    "choose another table, or find its clusters on the Explore page."
 )
 
 
@@ -320,7 +320,7 @@ def _cell_schema(schema: Schema, columns: tuple[int, ...], *, plane: bool) -> Sc
     if not fields:
         raise RefusedError("invalid-parameter", NO_COLUMNS)
     if any(not 0 <= index < len(fields) for index in columns):
-        raise RefusedError("invalid-parameter", "A chosen column is not in this table any more.")
+        raise RefusedError("invalid-parameter", "A chosen column is no longer in this table.")
     chosen = [fields[index] for index in sorted(set(columns))] or _first(fields)
     if plane:
         chosen = _first(chosen)
@@ -328,7 +328,7 @@ def _cell_schema(schema: Schema, columns: tuple[int, ...], *, plane: bool) -> Sc
         if field.lacking:
             raise RefusedError(
                 "invalid-parameter",
-                f"The schema lacks {field.lacking} of {field.name!r}: see the page Table.",
+                f"The schema lacks {field.lacking} of {field.name!r}: see the Table page.",
             )
     # A record without a value is in no cell: such records are left out here.
     schema = Schema(
@@ -344,8 +344,8 @@ def _cell_schema(schema: Schema, columns: tuple[int, ...], *, plane: bool) -> Sc
     if schema.space.columns > MAX_COLUMNS:
         raise RefusedError(
             "invalid-parameter",
-            f"Choose at most {MAX_COLUMNS} columns (a place is two): in more, cells hold too few "
-            "records to show shapes.",
+            f"Choose at most {MAX_COLUMNS} columns (a place counts as two): with more, cells hold "
+            "too few records to show shapes.",
         )
     return schema
 

@@ -32,10 +32,10 @@ from shoal.studio.workspace import StudioTable, Workspace
 
 __all__ = ["add_shapes_routes"]
 
-FREE = "This costs nothing: only what was released is used."
+FREE = "This costs nothing: it uses only what was released."
 OTHERS = (
-    "Of several tries, the one that is liked best may show a false cluster more often than the "
-    "probability says."
+    "If you try several thresholds and keep the one you like best, false clusters may be more "
+    "likely than the probability says."
 )
 MAX_CLUSTERS_TOLD = 40
 MAX_FRAMES = 16
@@ -211,7 +211,7 @@ def _file(kind: str, density: Density, found: Cut, wanted: ShapesRequest) -> byt
     if kind == "geojson":
         if len(found.shown.values["low"]) > 2:
             raise ParameterError(
-                "outlines must be of clusters in 1 or 2 columns, got more: choose two columns"
+                "outlines need clusters in 1 or 2 columns, got more: choose two columns"
             )
         told = {"records": words, "thresholds": settings, "guarantee": str(density.guarantee)}
         return json.dumps({**found.model.outlines(), "shoal": told}, allow_nan=False).encode()
@@ -226,4 +226,4 @@ def _settings_words(wanted: ShapesRequest) -> str:
         "" if wanted.min_size is None else f"clusters of {wanted.min_size:g} records or more",
         "" if wanted.alpha is None else f"probability of a false cluster {wanted.alpha:g}",
     ]
-    return "; ".join(filter(None, chosen)) or "thresholds automatic"
+    return "; ".join(filter(None, chosen)) or "automatic thresholds"

@@ -224,7 +224,7 @@ def _schema_of_names(text: str) -> Schema:
     except ValueError as wrong:
         raise ParameterError(f"columns must be {wrong}") from None
     if not names:
-        raise ParameterError("columns must be one or more names by commas, got none")
+        raise ParameterError("columns must be one or more names separated by commas, got none")
     return Schema.from_names(names)
 
 

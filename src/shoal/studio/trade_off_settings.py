@@ -17,7 +17,7 @@ RUNS, MORE_RUNS = 3, 10
 FEW_COLUMNS = 4  # encoded ones: a grid is best there, and taking noise out of reports is quick
 MODELS = {
     "central": "You hold the records",
-    "local": "Each device reports, nobody is trusted",
+    "local": "Each device reports; no one is trusted",
     "shuffled": "Each device reports behind a shuffler",
 }
 

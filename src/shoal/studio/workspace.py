@@ -122,7 +122,7 @@ class StudioTable:
         """The schema, or a refusal that says what is missing."""
         if self.schema is None:
             raise RefusedError(
-                "invalid-parameter", "The table has no schema yet: describe it on the page Table."
+                "invalid-parameter", "The table has no schema yet: describe it on the Table page."
             )
         return self.schema
 
@@ -132,7 +132,7 @@ class StudioTable:
         if self.ledger is None:
             raise RefusedError(
                 "invalid-parameter",
-                "The table has no ledger yet: set a limit on the page Ledger first.",
+                "The table has no ledger yet: set a limit on the Ledger page first.",
             )
         return self.ledger
 
@@ -225,8 +225,8 @@ class Workspace:
         if table is None:
             raise RefusedError(
                 "not-found",
-                "The studio does not have this table any more: open the file again. Tables are "
-                "kept in memory only, and forgotten when the studio ends.",
+                "The studio no longer has this table: open the file again. Tables are kept only "
+                "in memory and forgotten when the studio ends.",
             )
         return table
 

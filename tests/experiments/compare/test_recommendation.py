@@ -36,11 +36,11 @@ def test_level_methods_are_named():
 
 @pytest.mark.parametrize(
     ("cost", "words"),
-    [(2.89, "take A"), (2.95, "undecided"), (3.05, "undecided"), (3.11, "nothing is useful")],
+    [(2.89, "take A"), (2.95, "undecided"), (3.05, "undecided"), (3.11, "no method is useful")],
 )
 def test_useful_is_surely_nearer_to_kmeans_than_to_no_clusters(cost, words):
     sentence = recommend(comparison(row("A", "central", 1, cost)))
-    for other in ("take A", "undecided", "nothing is useful"):
+    for other in ("take A", "undecided", "no method is useful"):
         assert (other in sentence) == (other == words)
     assert ("run with --runs 40" in sentence) == (words == "undecided")
 
@@ -50,7 +50,7 @@ def test_few_runs_recommend_nothing(runs):
     """Two runs used to print 3.10 ± 15.04, and a recommendation."""
     sentence = recommend(comparison(row("A", "central", 1, 1.1), runs=runs))
     assert sentence.startswith("Undecided: ")
-    assert sentence.endswith("5 is the least; run with --runs 10.")
+    assert sentence.endswith("(at least 5 are needed); run with --runs 10.")
     assert "take" not in sentence
 
 
@@ -66,8 +66,8 @@ def test_nothing_useful_names_the_least_epsilon_that_is():
     costs = ((0.5, 4.0), (1, 4.0), (2, 4.0), (4, 2.0), (8, 1.0))
     rows = [row("A", "local", epsilon, cost) for epsilon, cost in costs]
     sentence = recommend(comparison(*rows))
-    assert "from reports alone, nothing is useful: the least cost, that of A" in sentence
-    assert "A is at 4, the least that was tried" in sentence
+    assert "from reports alone, no method is useful: the lowest cost, that of A" in sentence
+    assert "A becomes useful at 4, the smallest tried that is enough" in sentence
     sentence = recommend(comparison(*rows[:3]))
     assert "no epsilon that was tried is enough" in sentence
 
@@ -75,7 +75,7 @@ def test_nothing_useful_names_the_least_epsilon_that_is():
 @pytest.mark.parametrize(
     ("cost", "words"),
     [
-        (4.0, "better than blind, but nearer to that than to k-means"),
+        (4.0, "better than blind, but closer to blind than to k-means"),
         (5.8, "better than blind, but"),
         (5.95, "privacy, not better than blind"),
         (6.05, "privacy, not better than blind"),
@@ -86,7 +86,7 @@ def test_nothing_useful_names_the_least_epsilon_that_is():
 def test_what_is_not_useful_is_compared_with_blind_points(cost, words, model):
     """In all trust models by the same rule: points that nobody looked at a record for."""
     sentence = recommend(comparison(row("A", model, 1, cost)))
-    assert "nothing is useful: the least cost, that of A" in sentence
+    assert "no method is useful: the lowest cost, that of A" in sentence
     assert words in sentence
 
 
@@ -100,7 +100,7 @@ def test_three_trust_models_are_recommended_by_their_own_numbers():
         "from reports behind a shuffler, take C at a local epsilon of 5.6 (delta 1e-06): its "
         "centers cost 1.10" in sentence
     )
-    assert "from reports alone, nothing is useful" in sentence
+    assert "from reports alone, no method is useful" in sentence
 
 
 def test_not_better_than_blind():
@@ -133,8 +133,10 @@ def test_estimates():
 
 def test_more_runs_are_asked_for_as_the_reader_can():
     few = comparison(row("A", "central", 1, 1.2), runs=2)
-    assert recommend(few).endswith("5 is the least; run with --runs 10.")
-    assert recommend(few, more="ask for {} runs").endswith("5 is the least; ask for 10 runs.")
+    assert recommend(few).endswith("(at least 5 are needed); run with --runs 10.")
+    assert recommend(few, more="ask for {} runs").endswith(
+        "(at least 5 are needed); ask for 10 runs."
+    )
     open_ = comparison(row("A", "central", 1, 2.95))
     assert "--runs" not in recommend(open_, more="ask for {} runs")
     assert "ask for 40 runs" in recommend(open_, more="ask for {} runs")

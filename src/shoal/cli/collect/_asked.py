@@ -124,7 +124,7 @@ class RelayOptions:
         """Return what a revision changes: nothing, since devices follow no other shuffler."""
         if self._url is not None:
             raise ParameterError(
-                "--relay, --operator and --batch must be left out with --revise: devices follow "
+                "--relay, --operator and --batch must be left out with --revise: devices accept "
                 "no other shuffler; make another campaign"
             )
         return {} if earlier.shuffler is None else {"reports_url": earlier.reports_url}

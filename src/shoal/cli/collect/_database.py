@@ -38,7 +38,7 @@ DatabaseUrl = Annotated[
         envvar="SHOAL_DB",
         show_default=False,
         help="A file such as reports.db, or postgresql://USER:PASSWORD@HOST/NAME. Put a password "
-        "into the variable instead: everybody on the machine can list commands.",
+        "into the environment variable instead: everyone on the machine can list commands.",
     ),
 ]
 PublicKeyText = Annotated[
@@ -99,8 +99,8 @@ def open_store(text: str, *, create: bool = False) -> Iterator["Store"]:
     file = Path(url.removeprefix(SQLITE))
     if url.startswith(SQLITE) and not create and not file.exists():
         raise ParameterError(
-            f"--db must be a database that is there, got {str(file)!r}: make one with `shoal "
-            "collect add DOCUMENT --db FILE`"
+            f"--db must be an existing database, got {str(file)!r}: make one with `shoal collect "
+            "add DOCUMENT --db FILE`"
         )
     with Store.open(url) as store:
         yield store
@@ -109,7 +109,7 @@ def open_store(text: str, *, create: bool = False) -> Iterator["Store"]:
 def ingest_key_user(campaign: "Campaign") -> str | None:
     """Return who shows an ingest key to the collector; None where nobody needs one."""
     if campaign.shuffler is not None:
-        return "the relay alone: no device may have it"
+        return "the relay only: no device may have it"
     return None if campaign.open_intake else "the app that reports"
 
 

@@ -26,7 +26,7 @@ def add_command(
     public_key: PublicKeyText = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Put campaigns, or later revisions of them, into the database; a new one is made if needed.
+    """Put campaigns, or later revisions, into the database, which is created if needed.
 
     Example: shoal collect add homes.campaign.json --db reports.db --public-key ed25519:KEY
     """

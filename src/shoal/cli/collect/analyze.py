@@ -21,7 +21,7 @@ __all__ = ["analyze_command"]
 POLL_SECONDS = 0.3
 HINT_SECONDS = 10.0
 OPTIONS = {"n_clusters": "--k", "honest_share": "--honest-share", "delta": "--delta"}
-HINT = "no worker has taken it yet: run `shoal collect serve`, or give --here"
+HINT = "no worker has taken it yet: run `shoal collect serve`, or pass --here"
 
 
 def analyze_command(
@@ -30,43 +30,46 @@ def analyze_command(
     db: DatabaseUrl,
     k: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of clusters; that of the document if left out."),
+        typer.Option(min=1, help="Number of clusters. Default: the number in the document."),
     ] = None,
     method: Annotated[
         str, typer.Option(help="noise-aware (centers), density (any shape) or remap.")
     ] = "noise-aware",
     setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the method, as name=value.")
+        list[str] | None, typer.Option("--set", help="Parameter of the method, as name=value.")
     ] = None,
     honest_share: Annotated[
         float | None,
         typer.Option(
             min=0,
             max=1,
-            help="Of a shuffled campaign: share of each batch that you assume to come from honest "
-            "devices; 0 claims nothing for the shuffler.",
+            help="For a shuffled campaign: share of each batch that you assume to come from "
+            "honest devices; 0 claims nothing for the shuffler.",
         ),
     ] = None,
     delta: Annotated[
         float | None,
-        typer.Option(help="Of a shuffled campaign: delta of its promise; 1e-6 if left out."),
+        typer.Option(help="For a shuffled campaign: delta of its promise. Default: 1e-6."),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Of the method; drawn and kept if left out. Nothing private."),
+        typer.Option(
+            min=0, help="Seed of the method, which hides nothing. Default: drawn and recorded."
+        ),
     ] = None,
     here: Annotated[
         bool, typer.Option("--here", help="Run it in this command, not in a server's worker.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait for the result, or only queue it.")
+        bool,
+        typer.Option("--wait/--no-wait", help="Wait for the result, or only queue the analysis."),
     ] = True,
-    out: Annotated[Path | None, typer.Option(help="File for the release as well.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write the release to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Find the clusters behind the reports that are stored now; nothing is spent.
 
-    The result has a version, and everybody sees it once `shoal collect publish` says so.
+    The result has a version number and stays hidden until `shoal collect publish` publishes it.
 
     Example: shoal collect analyze homes --k 5 --db reports.db
     """
@@ -76,7 +79,7 @@ def analyze_command(
     own = {"n_clusters": k, "honest_share": honest_share, "delta": delta}
     for name, option in OPTIONS.items():
         if name in parameters:
-            raise ParameterError(f"--set must leave {name} to {option}, got {name} in it")
+            raise ParameterError(f"--set must not name {name}, got it: use {option}")
     parameters |= {name: value for name, value in own.items() if value is not None}
     if out is not None and not (wait or here):
         raise ParameterError("--out must come without --no-wait, got both: there is no release yet")

@@ -61,11 +61,11 @@ def demo_command(
     ] = False,
     batch: Annotated[
         int | None,
-        typer.Option(min=2, help="Reports of a shuffled batch; a quarter of all if left out."),
+        typer.Option(min=2, help="Reports per shuffled batch. Default: a quarter of all."),
     ] = None,
     db: Annotated[
         str | None,
-        typer.Option(help="Another database, for a campaign of its own; SQLite if left out."),
+        typer.Option(help="Another database, for a campaign of its own. Default: SQLite."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -152,7 +152,7 @@ def _clear(out: Path) -> None:
     found = {path.name for path in out.iterdir()}
     if found and (MARK not in found or not found <= known):
         raise ParameterError(
-            f"--out must be a new folder or that of an earlier demo, got {str(out)!r}"
+            f"--out must be a new folder or the folder of an earlier demo, got {str(out)!r}"
         )
     for name in FILES:
         (out / name).unlink(missing_ok=True)

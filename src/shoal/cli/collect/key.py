@@ -12,7 +12,7 @@ from shoal.cli.collect._database import CampaignName, DatabaseUrl, ingest_key_us
 __all__ = ["key_app"]
 
 key_app = typer.Typer(
-    help="Ingest keys of campaigns: whoever has one may send reports to that campaign.",
+    help="Ingest keys of campaigns: anyone who has one may send reports to that campaign.",
     no_args_is_help=True,
 )
 
@@ -24,9 +24,9 @@ def new_key_command(
     db: DatabaseUrl,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Make an ingest key and print it, this once; every copy of an app may hold the same.
+    """Make an ingest key and print it once; every copy of an app may hold the same key.
 
-    That of a shuffled campaign is for its relay, and for no device.
+    The key of a shuffled campaign is for its relay only, never for a device.
 
     Example: shoal collect key new homes --db reports.db
     """
@@ -47,7 +47,7 @@ def list_keys_command(
     db: DatabaseUrl,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
-    """List the ingest keys of a campaign by their ids, never what they are.
+    """List the ingest keys of a campaign by id; the keys themselves are never shown.
 
     Example: shoal collect key list homes --db reports.db
     """
@@ -66,7 +66,7 @@ def list_keys_command(
 
 @key_app.command("revoke")
 def revoke_key_command(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="Its id, from the list.")],
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="Id of the key, from the list.")],
     *,
     db: DatabaseUrl,
 ) -> None:

@@ -24,63 +24,71 @@ SEALING_FILE = Path("sealing.pem")
 
 def new_command(
     name: Annotated[
-        str, typer.Argument(help="Id of the campaign: small letters, digits and hyphens.")
+        str, typer.Argument(help="Id of the campaign: lowercase letters, digits and hyphens.")
     ],
     *,
-    title: Annotated[str | None, typer.Option(help="What people are asked.")] = None,
-    purpose: Annotated[str | None, typer.Option(help="What for, in plain words.")] = None,
+    title: Annotated[
+        str | None, typer.Option(help="Title: the question that people are asked.")
+    ] = None,
+    purpose: Annotated[
+        str | None, typer.Option(help="What the answers are for, in plain words.")
+    ] = None,
     url: Annotated[
         str | None,
         typer.Option(help="Address of the collector, such as https://collect.example.org."),
     ] = None,
     closes: Annotated[
         str | None,
-        typer.Option(help="Day or time (UTC) from which on no report is taken: 2030-01-31."),
+        typer.Option(help="Day or time (UTC) from which reports are refused, such as 2030-01-31."),
     ] = None,
     mechanism: Annotated[
         str | None,
         typer.Option(
-            help="PartitionResponse (if left out), Laplace, Piecewise, ...; its first letters do.",
+            help="PartitionResponse (default), Laplace, Piecewise, ...; the first letters are "
+            "enough.",
             autocompletion=complete_local,
         ),
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Its epsilon, for each report; 1 if left out.")
+        float | None, typer.Option(help="Epsilon of each report. Default: 1.")
     ] = None,
     bounds: BoundsText = None,
     columns: Columns = None,
     schema: SchemaFile = None,
     clusters: Annotated[
         int | None,
-        typer.Option(min=1, help="Clusters that will be looked for, for PartitionResponse."),
+        typer.Option(min=1, help="Number of clusters to look for, for PartitionResponse."),
     ] = None,
     setting: Settings = None,
     unit: Annotated[
         str | None,
-        typer.Option(help="Whom the budget belongs to: device (if left out) or person."),
+        typer.Option(help="Whom the budget belongs to: device (default) or person."),
     ] = None,
     reports_per_device: Annotated[
-        int | None, typer.Option(min=1, help="Different reports of each; 1 if left out.")
+        int | None, typer.Option(min=1, help="Different reports from each. Default: 1.")
     ] = None,
     device_ids: Annotated[
         bool | None,
         typer.Option(
             "--device-ids/--no-device-ids",
-            help="Ask for a random number of the device, so that the server can count its reports.",
+            help="Ask devices for a random number of their own, so that the server can count "
+            "their reports.",
         ),
     ] = None,
     open_intake: Annotated[
         bool | None,
-        typer.Option("--open-intake/--ingest-keys", help="Take reports without an ingest key."),
+        typer.Option("--open-intake/--ingest-keys", help="Accept reports without an ingest key."),
     ] = None,
     origin: Annotated[
         list[str] | None,
-        typer.Option(help="Web page that may send reports, such as https://example.org; several."),
+        typer.Option(
+            help="Web page that may send reports, such as https://example.org; can be repeated."
+        ),
     ] = None,
     relay: Annotated[
         str | None,
         typer.Option(
-            help="Address of a shuffler that somebody else runs (shoal collect shuffle); reports "
+            help="Address of a shuffler that someone else runs (shoal collect shuffle); reports "
             "go there, sealed."
         ),
     ] = None,
@@ -94,24 +102,29 @@ def new_command(
     sealing_key: Annotated[
         Path,
         typer.Option(
-            help="Key that opens sealed reports; made if it is not there. For the collector, never "
-            "for the shuffler."
+            help="Key that opens sealed reports; created if missing. For the collector, never for "
+            "the shuffler."
         ),
     ] = SEALING_FILE,
     revise: Annotated[
         Path | None,
-        typer.Option(help="Document to change: what is not given stays, the revision counts up."),
+        typer.Option(
+            help="Document to change: options that are left out stay as they are, and the revision "
+            "goes up by one."
+        ),
     ] = None,
     key: Annotated[
-        Path, typer.Option(help="Signing key; made if it is not there. Keep it off the server.")
+        Path, typer.Option(help="Signing key; created if missing. Keep it off the server.")
     ] = KEY_FILE,
     out: Annotated[
         Path | None,
-        typer.Option(help="File for the document; NAME.campaign.json, or the one revised."),
+        typer.Option(
+            help="File for the document. Default: NAME.campaign.json, or the file of --revise."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Describe a collection of reports and sign the document that devices and server go by.
+    """Describe a collection of reports and sign the document that devices and server follow.
 
     Example: shoal collect new homes --title "Where people live" --purpose "Plan bus lines."
     --columns x,y --bounds 0:20,0:20 --epsilon 2 --clusters 15 --closes 2099-01-01
@@ -154,7 +167,7 @@ def new_command(
             part.write_bytes(envelope)
     except OSError as failure:
         raise ParameterError(
-            f"--out must be a file that can be written, got {str(target)!r}: {failure.strerror}"
+            f"--out must be a writable file, got {str(target)!r}: {failure.strerror}"
         ) from None
     if as_json:
         typer.echo(json.dumps(_plain(campaign, target, key, str(signer.public))))
@@ -183,7 +196,7 @@ def _earlier(path: Path, key: Path) -> "SignedCampaign":
         envelope = path.read_bytes()
     except OSError as failure:
         raise ParameterError(
-            f"--revise must be a document that can be read, got {str(path)!r}: {failure.strerror}"
+            f"--revise must be a readable document, got {str(path)!r}: {failure.strerror}"
         ) from None
     try:
         return open_campaign(envelope, signer.public)
@@ -204,7 +217,7 @@ def _revised(earlier: "Campaign", asked: Question, fields: dict[str, Any], name:
     from shoal.campaigns import revise_campaign
 
     if name != earlier.id:
-        raise ParameterError(f"NAME must be that of --revise, {earlier.id!r}, got {name!r}")
+        raise ParameterError(f"NAME must be the id in --revise, {earlier.id!r}, got {name!r}")
     if asked.is_given:
         raise ParameterError(
             "--revise must keep the mechanism, its epsilon and its columns, got options that "
@@ -233,7 +246,7 @@ def _print(campaign: "Campaign", target: Path, key: Path, sealing: Path, public:
         screen.print(f"{title + ':':10} {text}", soft_wrap=True)
     screen.print(f"\nwritten: {target.resolve()} (public)", soft_wrap=True)
     screen.print(
-        f"signing key: {key.resolve()} (secret; without it there is no other revision)",
+        f"signing key: {key.resolve()} (secret; without it no revision can be made)",
         soft_wrap=True,
     )
     if campaign.shuffler is not None and sealing.exists():

@@ -55,20 +55,20 @@ def page_command(
     ],
     *,
     public_key: PublicKeyText = None,
-    out: Annotated[Path, typer.Option(help="Folder for the page: new, or empty.")] = Path("page"),
+    out: Annotated[Path, typer.Option(help="New or empty folder for the page.")] = Path("page"),
     url: Annotated[
         str | None,
         typer.Option(
-            help="Where the page finds the document; the campaign's own address if left out."
+            help="Where the page finds the document. Default: the campaign's own address."
         ),
     ] = None,
     ingest_key: Annotated[
         str | None,
-        typer.Option(help="Ingest key of the page; whoever reads the page can read it, too."),
+        typer.Option(help="Ingest key of the page; anyone who opens the page can read it."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Write a page that asks for the record of a campaign and sends one noisy report of it.
+    """Write a web page that asks for a record and sends one noisy report of it to a campaign.
 
     Example: shoal collect page homes.campaign.json --public-key ed25519:KEY --out page
     """
@@ -94,7 +94,7 @@ def page_command(
         (folder / "index.html").write_text(page, encoding="utf-8")
     except OSError as failure:
         raise ParameterError(
-            f"--out must be a folder that can be written, got {str(out)!r}: {failure.strerror}"
+            f"--out must be a writable folder, got {str(out)!r}: {failure.strerror}"
         ) from None
     steps = _next_steps(campaign, source, folder, has_key=ingest_key is not None)
     if as_json:
@@ -142,8 +142,8 @@ def _document_address(campaign: "Campaign", chosen: str | None) -> str:
     base = campaign.reports_url.removesuffix("/reports")
     if base == campaign.reports_url:
         raise ParameterError(
-            f"--url must be given where reports go to {campaign.reports_url!r}: the address of the "
-            "document cannot be told from it"
+            f"--url must be given where reports go to {campaign.reports_url!r}: the address of "
+            "the document cannot be derived from it"
         )
     return base
 
@@ -194,7 +194,7 @@ def _next_steps(campaign: "Campaign", source: str, folder: Path, *, has_key: boo
                 f"ask {campaign.shuffler.operator} for one of relay.keys, never the relay's own"
             )
         steps.append(
-            f"the campaign wants an ingest key: {source}; then this command again with "
-            "--ingest-key; everybody can read it in the page"
+            f"the campaign needs an ingest key: {source}; then run this command again with "
+            "--ingest-key; everyone can read the key in the page"
         )
     return steps

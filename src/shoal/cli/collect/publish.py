@@ -15,7 +15,7 @@ def publish_command(
     *,
     db: DatabaseUrl,
 ) -> None:
-    """Publish an analysis that is done; an earlier version can be published again.
+    """Publish a finished analysis; an earlier version can be published again.
 
     Example: shoal collect publish homes 1 --db reports.db
     """

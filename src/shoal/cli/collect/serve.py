@@ -31,31 +31,31 @@ def serve_command(
     ] = None,
     public_key: PublicKeyText = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; TLS is the task of a proxy in front.")
+        str, typer.Option(help="Address to listen on; put a proxy in front for TLS.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, help="Port to listen on; 0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, help="Port to listen on; 0 picks a free one.")] = 8000,
     worker: Annotated[
         bool,
         typer.Option("--worker/--no-worker", help="Run analyses in a process beside the server."),
     ] = True,
     proxies: Annotated[
-        int, typer.Option(min=0, help="Proxies in front that add to X-Forwarded-For.")
+        int, typer.Option(min=0, help="Number of proxies in front that add to X-Forwarded-For.")
     ] = 0,
     sealing_key: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Key file of a shuffled campaign, as `shoal collect new` wrote it: opens what the "
-            "relay forwards."
+            help="Key file of a shuffled campaign, as written by `shoal collect new`; opens what "
+            "the relay forwards."
         ),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A limit of the server as name=value, such as max_batch=1000."),
+        typer.Option("--set", help="Limit of the server, as name=value, such as max_batch=1000."),
     ] = None,
 ) -> None:
-    """Take reports over HTTP until Ctrl-C or SIGTERM; what was acknowledged is on the disk.
+    """Accept reports over HTTP until Ctrl-C or SIGTERM; acknowledged reports are on disk.
 
-    Prints `ready ADDRESS` when it takes requests. Any number of servers may share one PostgreSQL.
+    Prints `ready ADDRESS` once it accepts requests. Any number of servers may share one PostgreSQL.
 
     Example: shoal collect serve --db reports.db --port 8000
     """

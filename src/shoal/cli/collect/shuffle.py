@@ -23,15 +23,15 @@ def shuffle_command(
     to: Annotated[
         str, typer.Option(help="Address of the collector, such as https://collect.example.org.")
     ],
-    db: Annotated[
-        Path, typer.Option(help="File for reports that wait; made if it is not there.")
-    ] = Path("relay.db"),
+    db: Annotated[Path, typer.Option(help="File for waiting reports; created if missing.")] = Path(
+        "relay.db"
+    ),
     public_key: PublicKeyText = None,
     keys: Annotated[
         Path,
         typer.Option(
-            help="File of ingest keys that devices show to this relay, and tokens that read its "
-            "metrics, one a line; made with one of each if it is not there."
+            help="File of ingest keys that devices show to this relay and tokens that read its "
+            "metrics, one per line; created with one of each if missing."
         ),
     ] = Path("relay.keys"),
     key: Annotated[
@@ -39,27 +39,27 @@ def shuffle_command(
         typer.Option(
             envvar="SHOAL_RELAY_KEY",
             show_default=False,
-            help="Ingest key that this relay shows to the collector; no device may have it. Put it "
-            "into the variable: everybody on the machine can list commands.",
+            help="Ingest key that this relay shows to the collector; no device may have it. Put "
+            "it into the environment variable: everyone on the machine can list commands.",
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; TLS is the task of a proxy in front.")
+        str, typer.Option(help="Address to listen on; put a proxy in front for TLS.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, help="Port to listen on; 0 takes a free one.")] = 8001,
+    port: Annotated[int, typer.Option(min=0, help="Port to listen on; 0 picks a free one.")] = 8001,
     proxies: Annotated[
-        int, typer.Option(min=0, help="Proxies in front that add to X-Forwarded-For.")
+        int, typer.Option(min=0, help="Number of proxies in front that add to X-Forwarded-For.")
     ] = 0,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A limit of the server as name=value, such as client_rate=10."),
+        typer.Option("--set", help="Limit of the server, as name=value, such as client_rate=10."),
     ] = None,
 ) -> None:
-    """Take sealed reports, shuffle them in full batches and forward these, until Ctrl-C or SIGTERM.
+    """Accept sealed reports and forward them in full, shuffled batches until Ctrl-C or SIGTERM.
 
-    Run it for a campaign of somebody else. It cannot open a report, and keeps no time and no
-    address. What was acknowledged is forwarded in exactly one batch; what fills no batch by the
-    closing time is deleted. Prints `ready ADDRESS` when it takes requests.
+    Run it for someone else's campaign. It cannot open reports, and keeps no times and no
+    addresses. Each acknowledged report is forwarded in exactly one batch; reports that fill no
+    batch by the closing time are deleted. Prints `ready ADDRESS` once it accepts requests.
 
     Example: shoal collect shuffle --campaign homes.campaign.json --to https://collect.example.org
     """
@@ -67,7 +67,7 @@ def shuffle_command(
     if public_key is None:
         raise ParameterError(
             "--public-key must be given: `shoal collect new` printed it; ask whoever runs the "
-            "campaign on a way that others cannot change"
+            "campaign, over a channel that others cannot change"
         )
     if key is None:
         raise ParameterError(

@@ -18,13 +18,14 @@ __all__ = ["status_command"]
 
 def status_command(
     campaign: Annotated[
-        str | None, typer.Argument(help="Show the analyses of this campaign; all if left out.")
+        str | None,
+        typer.Argument(help="Show the analyses of this campaign. Default: all campaigns."),
     ] = None,
     *,
     db: DatabaseUrl,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
 ) -> None:
-    """Show campaigns with the number of their reports, and their analyses.
+    """Show campaigns with their numbers of reports and their analyses.
 
     Example: shoal collect status --db reports.db
     """

@@ -29,18 +29,21 @@ token_app = typer.Typer(
 
 @token_app.command("new")
 def new_token_command(
-    name: Annotated[str, typer.Argument(help="Whom it is for.")],
+    name: Annotated[str, typer.Argument(help="Whom the token is for.")],
     *,
     db: DatabaseUrl,
     scope: Annotated[
-        str, typer.Option(help="What it allows, by commas: read, analyze, publish, metrics.")
+        str,
+        typer.Option(
+            help="What the token allows, separated by commas: read, analyze, publish, metrics."
+        ),
     ] = "read",
     expires: Annotated[
-        str, typer.Option(help="When it ends: 12h, 30d, 8w, or a day such as 2030-01-31.")
+        str, typer.Option(help="When the token expires: 12h, 30d, 8w, or a day such as 2030-01-31.")
     ] = "30d",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Make a token and print it, this once.
+    """Make a token and print it once.
 
     Example: shoal collect token new Ada --scope read,analyze --expires 30d --db reports.db
     """
@@ -59,7 +62,7 @@ def list_tokens_command(
     db: DatabaseUrl,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
-    """List tokens by name: what they allow, until when, never what they are.
+    """List tokens by name: what they allow and until when; the tokens are never shown.
 
     Example: shoal collect token list --db reports.db
     """
@@ -80,7 +83,9 @@ def list_tokens_command(
 
 @token_app.command("revoke")
 def revoke_token_command(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="Its id, from the list.")],
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the token, from the list.")
+    ],
     *,
     db: DatabaseUrl,
 ) -> None:

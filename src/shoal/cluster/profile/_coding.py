@@ -281,7 +281,7 @@ class Coding(Schema):
             if histogram.field.lacking:
                 raise ParameterError(
                     f"field {histogram.field.name!r} of the schema must have "
-                    f"{histogram.field.lacking}: declare what anybody may enter, without looking "
+                    f"{histogram.field.lacking}: declare what anyone may enter, without looking "
                     "at the records"
                 )
 

@@ -13,14 +13,14 @@ from shoal.experiments.estimate import Estimate
 __all__ = ["RULE", "not_better_than_blind", "recommend"]
 
 RULE = (
-    "Of each trust model the method with the least mean cost at the middle epsilon is taken, if "
-    "its whole 95% interval is useful: nearer to the cost of k-means without privacy, 1, than to "
-    "the best that is had without looking for clusters, one center, or points spread blindly over "
-    "the box. An interval with the limit in it decides nothing, and methods whose intervals meet "
-    "cannot be told apart by these runs. What is not useful is called better than blind if its "
-    "whole interval is below the cost of all points that are chosen without the records. Fewer "
-    f"than {MIN_RUNS} runs decide nothing, and methods that promise less than the others are not "
-    "recommended."
+    "For each trust model, the method with the lowest mean cost at the middle epsilon is "
+    "recommended if its whole 95% interval is useful: closer to the cost of k-means without "
+    "privacy, 1, than to the lowest cost without looking for clusters, that of one center or of "
+    "points spread blindly over the box. An interval that contains the limit decides nothing, and "
+    "methods whose intervals overlap cannot be told apart by these runs. A method that is not "
+    "useful is called better than blind if its whole interval is below the cost of all points "
+    f"that are chosen without the records. Fewer than {MIN_RUNS} runs decide nothing, and methods "
+    "that promise less than the others are not recommended."
 )
 RUN_WITH = "run with --runs {}"
 MORE = 4  # times as many runs make intervals half as wide
@@ -74,7 +74,7 @@ def recommend(comparison: Comparison, *, more: str = RUN_WITH) -> str:
     if not comparison.decides:
         return (
             f"Undecided: {comparison.runs} run{'s' * (comparison.runs > 1)} of each method cannot "
-            f"tell them apart, {MIN_RUNS} is the least; {more.format(ENOUGH_RUNS)}."
+            f"tell them apart (at least {MIN_RUNS} are needed); {more.format(ENOUGH_RUNS)}."
         )
     parts = []
     for model, setting in SETTINGS.items():
@@ -83,7 +83,7 @@ def recommend(comparison: Comparison, *, more: str = RUN_WITH) -> str:
             parts.append(f"{setting}, {_advice(comparison, ranked, more)}")
     if not parts:
         return (
-            "No method that was compared gives centers with the promise that was asked for, so "
+            "None of the compared methods gives centers with the promise that was asked for, so "
             "none is recommended: see which cells agree best with those without privacy."
         )
     at = f"At a worst-case epsilon of {comparison.middle:g}, "
@@ -108,17 +108,17 @@ def _advice(comparison: Comparison, ranked: list[MethodRow], more: str) -> str:
     cost = f"{best.cost.brief} times"
     if best.cost.high < trivial.limit:
         return (
-            f"take {best.method}{_beside(ranked)}{_of_reports(comparison, best)}: its centers cost "
-            f"{cost} what those of k-means without privacy do"
+            f"take {best.method}{_beside(ranked)}{_of_reports(comparison, best)}: its centers "
+            f"cost {cost} as much as those of k-means without privacy"
         )
     if best.cost.low > trivial.limit:
         return (
-            f"nothing is useful: the least cost, that of {best.method}{_beside(ranked)}, is {cost} "
-            f"that of k-means without privacy, {_verdict(best.cost, trivial)} "
+            f"no method is useful: the lowest cost, that of {best.method}{_beside(ranked)}, is "
+            f"{cost} that of k-means without privacy, {_verdict(best.cost, trivial)} "
             f"({_way_out(comparison, best.model)})"
         )
     return (
-        f"undecided: the least cost, that of {best.method}{_beside(ranked)}, is {cost} that of "
+        f"undecided: the lowest cost, that of {best.method}{_beside(ranked)}, is {cost} that of "
         "k-means without privacy, which contains the limit of what is useful, "
         f"{trivial.limit:.3g}; {more.format(MORE * comparison.runs)}"
     )
@@ -135,7 +135,7 @@ def _blind(comparison: Comparison) -> str:
 def _verdict(cost: Estimate, trivial: TrivialCosts) -> str:
     """Compare with points that are chosen without the records."""
     if cost.high < trivial.blind:
-        return "better than blind, but nearer to that than to k-means"
+        return "better than blind, but closer to blind than to k-means"
     if cost.low > trivial.blind:
         return "worse than blind"
     return "not better than blind"
@@ -163,5 +163,5 @@ def _way_out(comparison: Comparison, model: str) -> str:
     for epsilon in comparison.epsilons:
         best = comparison.ranked(epsilon, model)[0]
         if best.cost is not None and best.cost.high < comparison.baseline.trivial_costs.limit:
-            return f"{best.method} is at {epsilon:g}, the least that was tried"
-    return "no epsilon that was tried is enough: it takes a larger one, or many more records"
+            return f"{best.method} becomes useful at {epsilon:g}, the smallest tried that is enough"
+    return "no epsilon that was tried is enough: use a larger one, or many more records"

@@ -10,7 +10,7 @@ export class Problem extends Error {
   }
 }
 
-const LOST = "The studio does not answer. Is it still running? Nothing was spent by this.";
+const LOST = "The studio is not responding. Is it still running? This request spent nothing.";
 
 async function ask(method, path, { body, headers = {}, signal } = {}) {
   let response;
@@ -57,7 +57,7 @@ export const fetchFile = async (path, options) => (await ask("GET", path, option
 export const remove = async (path) => (await ask("DELETE", path)).json();
 
 /** What is said of an order when nobody knows whether it arrived. */
-export const UNSURE = "The studio does not answer. If the order reached it, it was charged once: the ledger tells, when the studio is back.";
+export const UNSURE = "The studio is not responding. If your order reached it, it was charged once: check the ledger when the studio is back.";
 
 /** Follow a purchase. Why it failed may come from the true records, and is marked so. */
 export async function followPurchase(job, onProgress, options) {
@@ -65,7 +65,7 @@ export async function followPurchase(job, onProgress, options) {
     return await follow(job, onProgress, options);
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.status) throw problem;
-    throw problem.lost ? new Problem(UNSURE, { lost: true }) : new Problem(`For your eyes only, since it may tell of the records: ${problem.message}`);
+    throw problem.lost ? new Problem(UNSURE, { lost: true }) : new Problem(`For your eyes only, since it may reveal something about the records: ${problem.message}`);
   }
 }
 

@@ -5,10 +5,10 @@ import { attackCard, claimCard, replayCard } from "/static/auditResults.js";
 import { card, element, field, progress, select } from "/static/elements.js";
 import { StudioPage } from "/static/page.js";
 
-const EFFORTS = [["quick", "quick: some seconds"], ["thorough", "thorough: some minutes"]];
+const EFFORTS = [["quick", "quick: a few seconds"], ["thorough", "thorough: a few minutes"]];
 const ROWS = [["60", "60 records"], ["200", "200 records"], ["1000", "1,000 records"]];
 const PHASES = { replay: "Replaying fits on pairs of tables", samples: "Comparing many releases" };
-const NOTIONS = { central: "Estimators: a curator holds the records", local: "Mechanisms: nobody is trusted with a record", metric: "Mechanisms with a promise by distance" };
+const NOTIONS = { central: "Estimators: a curator holds the records", local: "Mechanisms: no one is trusted with a record", metric: "Mechanisms with a distance-based promise" };
 
 class StudioAudit extends StudioPage {
   #methods = null;
@@ -20,7 +20,7 @@ class StudioAudit extends StudioPage {
     this.attack = element("div", { className: "audit-result" });
     this.replaceChildren(
       element("h1", {}, "Audit: is the promise kept?"),
-      element("p", {}, "An audit can prove a promise broken: where it measures more than is claimed, the claim is wrong. It cannot prove a promise kept: what no audit found may still be there, and only a mathematical proof rules it out."),
+      element("p", {}, "An audit can prove that a promise is broken: if it measures more than is claimed, the claim is wrong. It cannot prove that a promise is kept: an audit may miss a flaw that only a mathematical proof can rule out."),
       element("p", { className: "note" }, "Nothing here reads your records or spends anything: audits run on pairs of made-up tables, attacks on made-up records of your schema or on a private copy."),
       element("div", { className: "with-controls" },
         element("div", {}, this.#settings(this.#asked(state)), this.#attackSettings(this.#asked(state), table)),
@@ -64,9 +64,9 @@ class StudioAudit extends StudioPage {
       field("Claimed epsilon", element("input", { type: "number", min: 0.01, max: 1000, step: "any", required: true, value: asked.epsilon, onchange: changed("epsilon") })),
       field("Clusters", whole("k", asked.clusters, 50), "For methods that take a number of clusters."),
       field("Columns of the made-up tables", columns),
-      field("Effort", select(EFFORTS, asked.effort, changed("effort")), "A quick audit has less power: it sees large errors only."),
+      field("Effort", select(EFFORTS, asked.effort, changed("effort")), "A quick audit has less power: it detects only large errors."),
       element("div", { className: "plant" },
-        field("Plant a bug", plant, "To see an audit catch one: what runs has half of the noise that the claim needs. On made-up tables only; no release is ever made this way.")),
+        field("Plant a bug", plant, "See an audit catch a bug: the method runs with half the noise that its claim needs. On made-up tables only; no release is ever made this way.")),
       element("button", { type: "submit", className: "main" }, "Run the audit"));
     this.form = form;
     return card("What to audit", {}, form);
@@ -78,15 +78,15 @@ class StudioAudit extends StudioPage {
     const sources = [["made-up", "made-up records of your schema"], ...(table.has_copy ? [["copy", "your private copy"]] : [])];
     this.rows = select(ROWS, asked.rows, changed("rows"));
     return card("Attack", {},
-      field("Attacked records", select(sources, asked.source, changed("source")), "Never the true ones."),
-      field("Size of the attacked table", this.rows, "The fewer records a release is of, the more each one shows. Attacks on reports need many to learn from."),
+      field("Attacked records", select(sources, asked.source, changed("source")), "Never your true records."),
+      field("Size of the attacked table", this.rows, "The fewer records a table has, the more each one shows. Attacks on reports need many records to learn from."),
       element("button", { type: "button", className: "main", onclick: () => this.#startAttack() }, "Run the attack"));
   }
 
   #empty(name) {
     const [place, title, words] = name === "job"
-      ? [this.claim, "Claim against measured lower bound", "Run the audit to see what is measured beside what is claimed."]
-      : [this.attack, "What an attacker learns", this.state.table ? "Run the attack to see how often an attacker is right, with privacy and without." : "Attacks need the schema of a table."];
+      ? [this.claim, "Claim against measured lower bound", "Run the audit to compare what is measured with what is claimed."]
+      : [this.attack, "What an attacker learns", this.state.table ? "Run the attack to see how often an attacker is right, with privacy and without." : "Attacks need the schema of a table: open one first."];
     place.replaceChildren(card(title, {}, element("p", { className: "hint" }, words)));
   }
 
@@ -156,7 +156,7 @@ class StudioAudit extends StudioPage {
     const bar = element("div", {});
     const cancel = () => this.#cancel(id);
     bar.tell = (job) => {
-      const words = name === "attack" ? "Attacking, with privacy and without" : PHASES[job.partial?.phase] ?? PHASES.samples;
+      const words = name === "attack" ? "Attacking with and without privacy" : PHASES[job.partial?.phase] ?? PHASES.samples;
       if (!bars[words]) bar.replaceChildren(bars[words] = progress(words, { oncancel: cancel }));
       if (name === "attack") job = { done: Math.round((100 * job.done) / (job.total || 1)), total: 100 };
       bars[words].update(job);

@@ -6,7 +6,7 @@ import { card, download, element, grid } from "/static/elements.js";
 /** Claim and measured bound, the worst pair and its event. */
 export function claimCard(result) {
   const verdict = element("p", { className: `big ${result.broken ? "bad-words" : "good-words"}` },
-    !result.broken ? "Not seen to be broken" : result.broken_by_sampling ? "Broken: more was measured than is claimed" : "Broken: the replay shows more than is claimed");
+    !result.broken ? "No violation found" : result.broken_by_sampling ? "Broken: the measured bound is above the claim" : "Broken: the replay shows a higher cost than claimed");
   const made = card("Claim against measured lower bound", { mark: result.planted ? "a bug was planted" : "made-up tables" },
     result.planted ? element("p", { className: "note warn" }, `${result.planted}. ${result.broken ? "The audit caught it." : "This audit did not catch it: it had too little power. Try a thorough one."}`) : null,
     verdict,
@@ -17,7 +17,7 @@ export function claimCard(result) {
     element("h3", {}, "The worst pair"),
     element("p", {}, `${result.worst}. The event that tells the two apart: ${result.event}.`));
   withChart(made, result, `The worst pair, ${result.worst}; the event that tells it apart; and the measured bound of ${result.measured.toPrecision(3)} beside the claim of ${result.claimed}.`);
-  made.append(files(result, "shoal-audit"), command("The same in a terminal, thoroughly and without a planted bug", result.command),
+  made.append(files(result, "shoal-audit"), command("The same in a terminal (thorough, without a planted bug)", result.command),
     element("p", { className: "hint" }, `Audited: ${result.target}. Promise: ${result.guarantee}.`));
   return made;
 }
@@ -39,16 +39,16 @@ export function replayCard({ replay }) {
   if (!replay) return null;
   const over = replay.broken;
   return card("Replay: what one record costs", { mark: over ? "more than claimed" : "" },
-    element("p", {}, "A replay fits the method on a table, and again on the table with one record more, where it is shown the same noisy values. Whatever differs now comes from that record; so its cost is computed, not estimated, and chance plays no part."),
+    element("p", {}, "A replay fits the method on a table, and again on the table with one more record, with the same noisy values. Any difference comes from that record, so its cost is computed rather than estimated, and chance plays no part."),
     grid(["Noisy value", "Noise", `Declared (${replay.measure})`, `One record costs (${replay.measure})`],
       [...replay.rows.map(({ value, part, noise, declared, measured }) => [part ? `${value} (${part})` : value, noise, declared, measured]),
         ["Together", "", `claimed: ${replay.claimed}`, replay.total]],
       { caption: `Worst of ${replay.pairs} pairs of tables: ${replay.worst}` }),
     element("p", { className: over ? "bad-words sentence" : "sentence" },
-      over ? `One record costs ${replay.total} in all; ${replay.claimed} is claimed. The promise is broken, with certainty.`
-        : `One record costs at most ${replay.total} in all; ${replay.claimed} is claimed.`),
+      over ? `One record costs ${replay.total} in total; the claim is ${replay.claimed}. The promise is certainly broken.`
+        : `One record costs at most ${replay.total} in total; the claim is ${replay.claimed}.`),
     replay.findings.length ? element("ul", {}, ...replay.findings.map((one) => element("li", {}, one))) : null,
-    element("p", { className: "hint" }, "A replay cannot see a sampler that draws from another distribution than it declares: that is what the comparison of releases is for."));
+    element("p", { className: "hint" }, "A replay cannot detect a sampler that draws from a distribution other than the one it declares: the comparison of releases can."));
 }
 
 /** How often attackers are right, on the release and without privacy. */
@@ -56,12 +56,12 @@ export function attackCard(result) {
   const made = card("What an attacker learns", { mark: result.source.startsWith("made-up") ? "made-up records" : "private copy" },
     ...result.headline.map((words) => element("p", { className: "sentence" }, words)),
     ...result.sentences.map((words) => element("p", {}, words)),
-    grid(["Attack", "Without privacy: right of 100", "Has power", "Here: right of 100", "The promise allows at most"],
-      result.rows.map((row) => [row.attack, row.control, row.power ? "yes" : "no", row.right, row.ceiling ?? "not covered"]),
-      { caption: "Was this record in the data? Half of those asked about were." }));
-  withChart(made, result, `Share of members found against share of others accused. ${result.headline.join(" ")}`);
+    grid(["Attack", "With privacy: right out of 100", "The promise allows at most", "Without privacy: right out of 100", "Has power"],
+      result.rows.map((row) => [row.attack, row.right, row.ceiling ?? "not covered", row.control, row.power ? "yes" : "no"]),
+      { caption: "Was this record in the data? Half of the records asked about were." }));
+  withChart(made, result, `Share of members found against share of non-members accused. ${result.headline.join(" ")}`);
   made.append(
-    element("p", {}, `Attacked: ${result.records.toLocaleString("en")} records (${result.source}), in the columns ${result.columns.join(", ")}. An attack that fails proves nothing: another may succeed.`),
+    element("p", {}, `Attacked: ${result.records.toLocaleString("en")} records (${result.source}), in the columns ${result.columns.join(", ")}. A failed attack proves nothing: another may succeed.`),
     ...result.notes.map((words) => element("p", { className: "hint" }, words)),
     files(result, "shoal-attack", true),
     command("The same in a terminal, on the records above", result.command));

@@ -4,8 +4,8 @@ import { chart } from "/static/charts.js";
 import { card, download, element, field, grid, number, select } from "/static/elements.js";
 
 const METHODS = {
-  "noise-aware": "centers: k-means through the known noise", density: "any shape: peaks of the density that are more than chance",
-  remap: "each report moved to its likely place, then k-means",
+  "noise-aware": "centers: k-means that accounts for the known noise", density: "any shape: density peaks that are more than chance",
+  remap: "each report moved to its likely position, then k-means",
 };
 
 /** The card of all analyses, and the result of the one that the address names. */
@@ -24,7 +24,7 @@ export function analysesCard(page, path, told, here) {
     drawList(page, path, list, news);
     const chosen = news.analyses.find((one) => String(one.version) === version);
     hint.hidden = here || !news.analyses.some((one) => one.waits);
-    hint.textContent = "An analysis waits for a worker: start the collector here, or wait for the one that runs elsewhere.";
+    hint.textContent = "An analysis is waiting for a worker: start the collector here, or wait for the one that runs elsewhere.";
     if (chosen && !shown) {
       const done = chosen.state === "done";
       shown = done;
@@ -59,8 +59,8 @@ function analysisForm(page, path, told) {
       button.disabled = false;
     }
   } }, field("Method", method), clusters,
-  shuffled ? field("Honest share of each batch", share, "What you assume of the devices behind the relay.") : null,
-  button, element("p", { className: "hint" }, "Of the reports that are stored now. It reads reports only, so nothing is spent."), outcome);
+  shuffled ? field("Honest share of each batch", share, "What you assume about the devices behind the relay.") : null,
+  button, element("p", { className: "hint" }, "This uses the reports stored now. It reads only reports, so nothing is spent."), outcome);
 }
 
 function drawList(page, path, list, { analyses, published }) {
@@ -69,11 +69,11 @@ function drawList(page, path, list, { analyses, published }) {
     return;
   }
   const rows = analyses.map((one) => [
-    String(one.version), one.error ? `failed: ${one.error}` : one.state, one.method, number(one.reports, 9),
-    published === one.version ? "published" : "",
+    String(one.version), one.error ? `failed: ${one.error}` : one.state,
     one.state === "done" ? element("button", { type: "button", "aria-label": `Show version ${one.version}`, onclick: () => page.go({ version: one.version, against: "" }) }, "Show") : "",
+    one.method, number(one.reports, 9), published === one.version ? "published" : "",
   ]);
-  list.replaceChildren(grid(["Version", "State", "Method", "Reports", "", ""], rows, { caption: "Analyses, oldest first" }));
+  list.replaceChildren(grid(["Version", "State", "", "Method", "Reports", ""], rows, { caption: "Analyses, oldest first" }));
 }
 
 async function show(page, path, version, { analyses, published }, place) {
@@ -89,14 +89,14 @@ async function show(page, path, version, { analyses, published }, place) {
   const blind = told.better_than_blind;
   place.replaceChildren(
     element("h3", {}, `Version ${version}: ${told.clusters} cluster${told.clusters === 1 ? "" : "s"} behind ${number(told.reports, 9)} reports`),
-    blind === false ? element("p", { className: "note warn" }, "By the reports, these centers are not better than points spread over the box: collect more reports, or ask with a larger epsilon.")
-      : blind ? element("p", { className: "good-words" }, "By the reports, these centers are better than a blind guess.") : "",
+    blind === false ? element("p", { className: "note warn" }, "Judging by the reports, these centers are not better than points spread over the box: collect more reports, or use a larger epsilon.")
+      : blind ? element("p", { className: "good-words" }, "Judging by the reports, these centers are better than a blind guess.") : "",
     element("div", { className: "side-by-side" }, picture ?? "", grid(told.headings, told.rows, { caption: told.caption || "Clusters" })),
-    element("p", { className: "sentence" }, `Promised to each device, whoever is trusted: ${told.guarantee}`),
+    element("p", { className: "sentence" }, `Promised to each device, even if no one is trusted: ${told.guarantee}`),
     told.shuffled ? element("p", { className: "sentence" }, `Through the shuffler: ${told.shuffled}`) : "",
     element("div", { className: "row" }, publish,
       element("button", { type: "button", onclick: () => download(`version-${version}.release.json`, new Blob([told.release], { type: "application/json" })) }, "Save the release"),
-      others.length ? field("Compare with", select([["", "no other"], ...others.map((one) => [one.version, `version ${one.version}, ${number(one.reports, 9)} reports`])], page.state.against,
+      others.length ? field("Compare with", select([["", "none"], ...others.map((one) => [one.version, `version ${one.version}, ${number(one.reports, 9)} reports`])], page.state.against,
         (event) => page.go({ against: event.target.value }))) : null),
     outcome);
   await picture?.draw(told.picture);
@@ -109,8 +109,8 @@ async function compare(path, earlier, later, place, signal) {
   const side = (one) => element("div", {}, grid(one.headings, one.rows, { caption: `Version ${one.version}, ${number(one.reports, 9)} reports` }),
     element("p", { className: "hint" }, one.better_than_blind === false ? "Not better than a blind guess." : one.better_than_blind ? "Better than a blind guess." : ""));
   place.replaceChildren(element("h3", {}, `Version ${later} beside version ${earlier}`), element("p", { className: "sentence" }, told.words),
-    rows.length ? grid([`Version ${earlier}`, `Version ${later}`, "has moved by"], rows, { caption: "Centers, paired so that they move least" }) : "",
-    ...(told.gone?.length ? [element("p", {}, `Without a partner: cluster ${told.gone.join(", ")} of version ${earlier}.`)] : []),
-    ...(told.new?.length ? [element("p", {}, `Without a partner: cluster ${told.new.join(", ")} of version ${later}.`)] : []),
+    rows.length ? grid([`Version ${earlier}`, `Version ${later}`, "Moved by"], rows, { caption: "Centers, paired so that they move least" }) : "",
+    ...(told.gone?.length ? [element("p", {}, `Unmatched: cluster ${told.gone.join(", ")} of version ${earlier}.`)] : []),
+    ...(told.new?.length ? [element("p", {}, `Unmatched: cluster ${told.new.join(", ")} of version ${later}.`)] : []),
     element("div", { className: "side-by-side" }, side(before), side(after)));
 }

@@ -59,7 +59,7 @@ export function campaignForm(page, state, table, collector) {
 
   function draw({ mechanisms, mechanism, words, document: campaign }) {
     controls.mechanism.replaceChildren(...mechanisms.map(({ name, summary, bytes }) =>
-      element("option", { value: name, selected: name === mechanism }, `${name}: ${summary} (${bytes} bytes a report)`)));
+      element("option", { value: name, selected: name === mechanism }, `${name}: ${summary} (${bytes} bytes per report)`)));
     told.replaceChildren(
       element("p", { className: "sentence" }, promise(campaign).join(" ")),
       element("dl", { className: "facts" }, ...Object.entries(words).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)])));
@@ -68,7 +68,7 @@ export function campaignForm(page, state, table, collector) {
 
   const read = () => {
     const epsilon = epsilonOf(controls);
-    reading.textContent = `Epsilon ${number(epsilon)} a report. Someone who sees a report and must choose between two answers is right ${guesses(epsilon)}; a blind guess is right 50 times. (Of mechanisms for distances: two answers one unit apart.)`;
+    reading.textContent = `Epsilon ${number(epsilon)} per report. Someone who sees a report and must choose between two answers is right ${guesses(epsilon)}; a blind guess is right 50 times. (For distance-based mechanisms: two answers one unit apart.)`;
   };
   const changed = () => {
     read();
@@ -97,17 +97,17 @@ export function campaignForm(page, state, table, collector) {
   })) : null;
   const form = element("form", { onsubmit: submit, oninput: changed, onchange: changed, className: "card" },
     element("h2", {}, "The question"), kinds,
-    asked.kind === NUMBERS ? columns.node : element("p", { className: "hint" }, "Devices are asked for the fields of the schema; people and weights are left out."),
-    field("Title", controls.title, "What people are asked."), field("Purpose", controls.purpose, "What for, in plain words. It can never be changed."),
-    field("Id", controls.id, "Small letters, digits and hyphens; part of its address."),
+    asked.kind === NUMBERS ? columns.node : element("p", { className: "hint" }, "Devices are asked for the fields of the schema; columns of people and of weights are left out."),
+    field("Title", controls.title, "The question that people are asked."), field("Purpose", controls.purpose, "What the answers are for, in plain words. It can never be changed."),
+    field("Id", controls.id, "Lowercase letters, digits and hyphens; part of the campaign's address."),
     element("h2", {}, "The promise"), slider,
-    field("Mechanism", controls.mechanism, "How a device answers; only those that fit what is asked for."),
-    field("Clusters that will be looked for", controls.clusters), field("Reports of each device", controls.per, "Different ones; their epsilons add up. The same report again is free."),
-    element("h2", {}, "Where and until when"), field("Open until", controls.closes, "No report is taken from this day on (UTC)."),
-    field("Address of the collector", controls.url, collector ? "That of the collector on this machine." : "Where reports will be sent: https, or this machine."),
-    field("Web pages that may send reports", controls.origins, "Origins, by spaces. With this studio's own, the browser can be a device here."),
-    element("div", { className: "row" }, controls.open, element("label", { htmlFor: (controls.open.id = "open-intake") }, "Take reports from everybody, without an ingest key")),
-    element("details", {}, element("summary", {}, "I have a signing key"), field("signing.pem", controls.key, "Its text, if an earlier campaign of yours has one. It stays in the memory of the studio.")),
+    field("Mechanism", controls.mechanism, "How a device answers; only mechanisms that fit the question are listed."),
+    field("Number of clusters to look for", controls.clusters), field("Reports per device", controls.per, "Different reports; their epsilons add up. Sending the same report again is free."),
+    element("h2", {}, "Where and until when"), field("Open until", controls.closes, "Reports are refused from this day on (UTC)."),
+    field("Address of the collector", controls.url, collector ? "The address of the collector on this machine." : "Where reports will be sent: https, or this machine."),
+    field("Web pages that may send reports", controls.origins, "Origins, separated by spaces. Include this studio's own to use this browser as a device."),
+    element("div", { className: "row" }, controls.open, element("label", { htmlFor: (controls.open.id = "open-intake") }, "Accept reports from anyone, without an ingest key")),
+    element("details", {}, element("summary", {}, "I have a signing key"), field("signing.pem", controls.key, "Paste its text if you have one from an earlier campaign. It stays in the studio's memory.")),
     make, outcome);
   read();
   preview();
@@ -131,8 +131,8 @@ function columnRows(state, changed) {
   (state.columns ?? "east:0:20,north:0:20").split(",").map((one) => one.split(":").map(decodeURIComponent)).forEach((one) => add(...one));
   return {
     text: () => [...list.children].map((row) => [...row.querySelectorAll("input")].map((one) => encodeURIComponent(one.value)).join(":")).join(","),
-    node: element("fieldset", { className: "field" }, element("legend", {}, "Numbers that are asked for, with public bounds"), list,
-      element("div", {}, element("button", { type: "button", onclick: () => { add(); changed(); } }, "One more number"))),
+    node: element("fieldset", { className: "field" }, element("legend", {}, "Numbers to ask for, with public bounds"), list,
+      element("div", {}, element("button", { type: "button", onclick: () => { add(); changed(); } }, "Add a number"))),
     read: () => [...list.children].map((row) => {
       const [name, low, high] = [...row.querySelectorAll("input")].map((one) => one.value);
       return { name: name.trim(), minimum: Number(low), maximum: Number(high) };
@@ -142,12 +142,12 @@ function columnRows(state, changed) {
 
 /** Show the key once. */
 function showMade(page, { id, signing_key: key, public_key: open }) {
-  const next = element("button", { type: "button", className: "main", onclick: () => page.go(Object.fromEntries([...FIELDS, "columns", "new", "ask"].map((name) => [name, ""]).concat([["campaign", id]]))) }, "To the campaign");
+  const next = element("button", { type: "button", className: "main", onclick: () => page.go(Object.fromEntries([...FIELDS, "columns", "new", "ask"].map((name) => [name, ""]).concat([["campaign", id]]))) }, "Go to the campaign");
   const kept = key
-    ? [element("p", { className: "note warn" }, "This is the signing key. It is shown this once, and the studio writes it nowhere: save it now. Without it nobody can change the campaign later; with it anybody can ask your devices anything."),
+    ? [element("p", { className: "note warn" }, "This is the signing key. It is shown only once, and the studio stores it nowhere: save it now. Without it, no one can change the campaign later; with it, anyone can ask your devices anything."),
       element("pre", { tabIndex: 0, "aria-label": "Signing key" }, key),
       element("p", {}, element("button", { type: "button", onclick: () => download("signing.pem", new Blob([key], { type: "application/x-pem-file" })) }, "Save signing.pem"))]
-    : [element("p", {}, "It is signed with the key that you have.")];
+    : [element("p", {}, "It is signed with the key you provided.")];
   page.replaceChildren(element("h1", { tabIndex: -1 }, `The campaign ${id} is signed`), ...kept,
     element("p", {}, "Ship this public key with the app: ", element("code", { className: "long" }, open)), next);
   page.querySelector("h1").focus();

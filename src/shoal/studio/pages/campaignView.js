@@ -48,7 +48,7 @@ function documentCard(path, { id, words, document: campaign, link, public_key: k
       element("dt", {}, "public key"), element("dd", {}, element("code", { className: "long" }, key))),
     element("div", { className: "link" }, qrCode(link, `QR code of ${link}`),
       element("div", {}, element("p", {}, "Link: ", element("code", { className: "long" }, link)),
-        element("p", { className: "hint" }, own ? "An address of this machine: only devices on it can open the link." : "Devices join by this link; they check the signature with the public key."),
+        element("p", { className: "hint" }, own ? "This is an address of this machine: only devices running on it can open the link." : "Devices join through this link and check the signature with the public key."),
         element("div", { className: "row" }, element("button", { type: "button", onclick: save }, "Save the signed document"),
           element("button", { type: "button", onclick: () => navigator.clipboard?.writeText(link) }, "Copy the link")))),
     element("details", {}, element("summary", {}, "As JSON"), element("p", { className: "hint" }, "SHA-256 ", element("code", { className: "long" }, digest)),
@@ -64,7 +64,7 @@ function reportsCard(page, path, { shuffled }, here) {
     event.preventDefault();
     start.disabled = true;
     let running;
-    const shown = progress("Made-up devices report", { oncancel: () => running && post(`/api/jobs/${running.id}/cancel`) });
+    const shown = progress("Made-up devices are reporting", { oncancel: () => running && post(`/api/jobs/${running.id}/cancel`) });
     place.replaceChildren(shown);
     try {
       running = await post(`${path}/devices`, { devices: Number(devices.value) });
@@ -79,7 +79,7 @@ function reportsCard(page, path, { shuffled }, here) {
     }
   };
   const simulate = element("form", { onsubmit: submit },
-    field("Devices", devices, "Made-up people of the schema, nobody's records. Each report is drawn by the mechanism and sent over HTTP."), start, place);
+    field("Devices", devices, "Made-up people generated from the schema. Each report is drawn by the mechanism and sent over HTTP."), start, place);
   const batches = element("p", { className: "hint" });
   return {
     node: card("Reports", { mark: "live" }, count, batches, here && !shuffled ? simulate

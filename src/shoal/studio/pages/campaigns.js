@@ -15,7 +15,7 @@ class StudioCampaigns extends StudioPage {
       return;
     }
     const heading = state.new ? "A new campaign" : "Campaigns";
-    const lead = "Ask many devices one question. Each draws its noise itself and sends one noisy report; no raw record arrives anywhere. Clusters are found in the reports.";
+    const lead = "Ask many devices one question. Each device adds its own noise and sends one noisy report; raw records never leave the devices. Clusters are found in the reports.";
     this.replaceChildren(
       element("h1", {}, heading),
       element("p", {}, lead),
@@ -28,27 +28,27 @@ class StudioCampaigns extends StudioPage {
   #collector({ collector, database }) {
     if (collector) {
       const kept = database ? "in the database that the studio was started with"
-        : collector.folder ? `in ${collector.folder}/reports.db` : "in a temporary folder that is deleted when it ends";
+        : collector.folder ? `in ${collector.folder}/reports.db` : "in a temporary folder that is deleted when the collector ends";
       const end = element("button", { type: "button", onclick: () => this.#end(end, collector.kept) }, "End the collector");
       return card("Collector", { mark: "" },
         element("p", {}, "It runs on this machine, at ", element("code", {}, collector.address), `, and keeps reports ${kept}.`),
-        element("p", { className: "hint" }, "It is a process of its own, which sees reports only. It ends with the studio."), end);
+        element("p", { className: "hint" }, "It is a separate process that sees only reports. It ends when the studio ends."), end);
     }
     const folder = element("input", { autocomplete: "off", spellcheck: false });
     const port = element("input", { type: "number", min: 0, max: 65535, value: "" });
     const start = element("button", { type: "submit", className: "main" }, "Start a collector on this machine");
     const form = element("form", { onsubmit: (event) => { event.preventDefault(); this.#start(form, start, folder.value.trim(), Number(port.value || 0)); } },
       database ? element("p", {}, "Reports are kept in the database that the studio was started with.")
-        : field("Folder for the reports", folder, "Left empty, a temporary folder is used, and deleted when the studio ends."),
-      field("Port", port, "Left empty, a free one. Devices have it in the document of their campaign: for a folder that you use again, choose one."),
+        : field("Folder for the reports", folder, "If empty, a temporary folder is used and deleted when the studio ends."),
+      field("Port", port, "If empty, a free port is used. Campaign documents contain the port, so choose one if you will use the folder again."),
       start);
     return card("Collector", {},
-      element("p", {}, "Reports go to a collector. Start one here to try things, or make a campaign for one that runs elsewhere."), form);
+      element("p", {}, "Reports go to a collector. Start one here to try things out, or make a campaign for a collector that runs elsewhere."), form);
   }
 
   async #start(form, button, folder, port) {
     button.disabled = true;
-    const shown = progress("The collector starts");
+    const shown = progress("Starting the collector");
     form.append(shown);
     try {
       await follow(await post(`${PATH}/collector`, { folder, port }));
@@ -60,7 +60,7 @@ class StudioCampaigns extends StudioPage {
   }
 
   async #end(button, kept) {
-    if (!kept && !confirm("Its reports and campaigns are in a temporary folder and will be deleted. End it?")) return;
+    if (!kept && !confirm("Its reports and campaigns are in a temporary folder and will be deleted. End the collector?")) return;
     button.disabled = true;
     await remove(`${PATH}/collector`);
     say("The collector has ended.");
@@ -69,7 +69,7 @@ class StudioCampaigns extends StudioPage {
 
   #list({ campaigns }) {
     const add = element("button", { type: "button", className: "main", onclick: () => this.go({ new: 1 }) }, "New campaign");
-    if (!campaigns.length) return card("Campaigns", {}, element("p", {}, "There is none yet."), add);
+    if (!campaigns.length) return card("Campaigns", {}, element("p", {}, "There are no campaigns yet."), add);
     const open = (id) => element("a", { href: `/campaigns?campaign=${encodeURIComponent(id)}${this.state.table ? `&table=${encodeURIComponent(this.state.table)}` : ""}`, "data-page": true }, id);
     const rows = campaigns.map((one) => [
       open(one.id), one.title, one.open ? `until ${one.closes.slice(0, 10)}` : "closed",

@@ -14,15 +14,15 @@ import { card, element, number } from "/static/elements.js";
 export function deviceCard(page, path, told, here) {
   const body = element("div", { className: "device" });
   const title = "Be a device";
-  if (!here || told.document.shuffler) return card(title, {}, element("p", { className: "hint" }, "Only where the collector of this studio takes the reports."));
+  if (!here || told.document.shuffler) return card(title, {}, element("p", { className: "hint" }, "Available only if reports go to this studio's collector."));
   if (!told.document.origins.includes(location.origin))
-    return card(title, {}, element("p", { className: "hint" }, `The document does not name ${location.origin} among the web pages that may send reports.`));
+    return card(title, {}, element("p", { className: "hint" }, `The campaign document does not list ${location.origin} among the web pages that may send reports.`));
   // What was typed stays while other parts of the page change, and is gone with the page.
   const kept = page.device?.digest === told.digest && page.state.device ? page.device.node : null;
   if (kept) return kept;
   const begin = element("button", { type: "button", onclick: () => page.go({ device: 1 }) }, "Take part in this browser");
   if (page.state.device) openDevice(path, told, body).catch((error) => refuse(body, error));
-  else body.append(element("p", {}, "See what leaves a device, and what stays: enter a record, draw its noisy report here, send it."), begin);
+  else body.append(element("p", {}, "See what leaves a device and what stays: enter a record, draw its noisy report here, and send it."), begin);
   const node = card(title, { mark: "in this browser" }, body);
   page.device = page.state.device ? { digest: told.digest, node } : null;
   return node;
@@ -54,7 +54,7 @@ async function openDevice(path, told, place) {
   const count = async () => {
     const [{ drawn, acknowledged, epsilon }] = await device.status();
     const limit = campaign.reports_per_device;
-    budget.textContent = `The ledger of this device: ${drawn} of ${plural(limit, "report")} drawn, ${acknowledged} arrived; epsilon ${number(epsilon)} of ${number(campaign.guarantee.epsilon)} spent.`;
+    budget.textContent = `This device's ledger: ${drawn} of ${plural(limit, "report")} drawn, ${acknowledged} arrived; epsilon ${number(epsilon)} of ${number(campaign.guarantee.epsilon)} spent.`;
   };
   const draw = act(async (record) => {
     const receipt = await device.draw(record);
@@ -67,7 +67,7 @@ async function openDevice(path, told, place) {
     const receipt = await device.report(record);
     sight.replaceChildren(...leaving(campaign, record, receipt));
     outcome.replaceChildren(element("p", { className: "good-words" }, duplicate && receipt.sent
-      ? "Your report has arrived. It is the one that was drawn before: the same bytes, nothing more spent."
+      ? "Your report has arrived. It is the one drawn earlier: the same bytes, and nothing more was spent."
       : "Your noisy report has arrived; your record has not left this page."));
     await count();
   });
@@ -77,18 +77,18 @@ async function openDevice(path, told, place) {
       label = await device.label(record, { refresh: true });
     } catch (error) {
       if (!String(error).includes("no results yet")) throw error;
-      outcome.replaceChildren(element("p", {}, "Nothing is published yet: analyze the reports, and publish the result."));
+      outcome.replaceChildren(element("p", {}, "Nothing is published yet: analyze the reports, then publish the result."));
       return;
     }
     const clusters = clusterCount((await device.results()).release);
     outcome.replaceChildren(element("p", { className: "sentence good-words" }, label < 0 ? "Your record lies in no cluster." : `Your cluster: ${label}${clusters ? ` of ${clusters}` : ""}`),
-      element("p", { className: "hint" }, "Numbers begin at 0, as in the published result. It was found in this browser, and nobody is told."));
+      element("p", { className: "hint" }, "Cluster numbers start at 0, as in the published result. Yours was computed in this browser and sent to no one."));
   });
 
   place.replaceChildren(
     element("details", {}, element("summary", {}, "What leaves, and what stays"),
       element("ul", {}, ...whatLeaves(campaign).map((line) => element("li", {}, line))), element("ul", {}, ...WHAT_STAYS.map((line) => element("li", {}, line)))),
-    element("p", { className: "note" }, "This never leaves: your record. It is in the memory of this page only."),
+    element("p", { className: "note" }, "Your record never leaves this page. It is kept only in the page's memory."),
     // No browser keeps what was typed, for the next visit or to come back to.
     element("form", { autocomplete: "off", onsubmit: (event) => event.preventDefault() }, form.node),
     element("div", { className: "row" }, button("Make one up", () => { makeUp(form); }), button("Draw the report", draw), button("Send it", send, "main"), button("Find my cluster", find)),
@@ -125,6 +125,6 @@ function makeUp(form) {
 
 function refuse(place, error) {
   if (error.lost || !(error instanceof ShoalError || error.status)) throw error;
-  const words = error.code === "budget" ? "The ledger of this device refuses: it has used up what it may report. Nothing was drawn or sent. " : "";
+  const words = error.code === "budget" ? "This device has sent all the reports it may send, so its ledger refuses another. Nothing was drawn or sent. " : "";
   place.replaceChildren(element("p", { className: "bad-words" }, words, words ? element("span", { className: "hint" }, error.message) : error.message));
 }

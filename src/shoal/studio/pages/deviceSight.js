@@ -23,7 +23,7 @@ export function besideRecord(campaign, record, report) {
   const flat = !mechanism.parameters.schema && encoded.length === 2;
   if (mechanism.mechanism === "PartitionResponse") return colors(mechanism, format, encoded, points, flat);
   if (flat) return plane(mechanism, encoded, points);
-  if (mechanism.parameters.schema) return element("p", { className: "hint" }, "Your record has text, dates or gaps: the report is a point of the numbers that they are encoded as.");
+  if (mechanism.parameters.schema) return element("p", { className: "hint" }, "Your record holds text, dates or gaps. These are encoded as numbers, and the report is a point in that encoding.");
   const names = mechanism.names ?? encoded.map((_, i) => `Number ${i + 1}`);
   return grid(["", "your record (stays)", "what leaves"], names.map((name, i) => [name, number(encoded[i], 5), number(points[i], 5)]), { caption: "Your record beside its report" });
 }
@@ -54,8 +54,8 @@ function plane(mechanism, encoded, points) {
 function colors(mechanism, format, encoded, [map, color], flat) {
   const { partitions } = mechanism.parameters;
   const own = cellColor(partitions, encoded, map);
-  const words = own === color ? "It happens to be the color of your own record on this map." : `Your own color on this map would be ${own}: this is noise.`;
-  if (!flat) return element("p", { className: "hint" }, `${words} Nobody but you can tell.`);
+  const words = own === color ? "It happens to be your own record's color on this map." : `Your own record's color on this map is ${own}: the reported one is noise.`;
+  if (!flat) return element("p", { className: "hint" }, `${words} Only you can tell.`);
   const { low, high } = boxOf(mechanism);
   const step = SIZE / SIDE;
   let path = "";
@@ -65,8 +65,8 @@ function colors(mechanism, format, encoded, [map, color], flat) {
       if (cellColor(partitions, at, map) === color) path += `M${i * step} ${SIZE - (j + 1) * step}h${step}v${step}h${-step}z`;
     }
   const [x, y] = encoded.map((value, i) => ((value - low[i]) / (high[i] - low[i])) * SIZE);
-  return figure(frame("Your record as a ring, and the places that the report speaks of", make("path", { d: path, class: "area" }), mine(x, SIZE - y)),
-    `Ring: your record, which stays. Shaded: color ${color} on map ${map}, which is all that the report says. ${words} Nobody but you can tell.`);
+  return figure(frame("Your record as a ring, and the area that the report names", make("path", { d: path, class: "area" }), mine(x, SIZE - y)),
+    `Ring: your record, which stays. Shaded: color ${color} on map ${map}, which is all that the report says. ${words} Only you can tell.`);
 }
 
 const figure = (drawn, words) => element("figure", {}, drawn, element("figcaption", { className: "hint" }, words));

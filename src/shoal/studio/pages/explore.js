@@ -35,7 +35,7 @@ class StudioExplore extends StudioPage {
   #needSchema(table) {
     this.#results = null;
     this.replaceChildren(element("div", { className: "empty" }, element("h1", {}, "Explore"),
-      element("p", {}, "The table must be described first: its columns, and the limits that everybody knows."),
+      element("p", {}, "Describe the table first: its columns and their public limits."),
       element("a", { className: "button", href: `/?table=${encodeURIComponent(table.id)}`, "data-page": true }, "Describe the table")));
   }
 
@@ -52,7 +52,7 @@ class StudioExplore extends StudioPage {
     this.again = element("button", { type: "button", onclick: () => this.go({ draw: String(Number(this.state.draw || 0) + 1) }) }, "Draw the noise again");
     this.replaceChildren(
       element("h1", {}, "Explore"),
-      element("p", {}, "Move the slider and see what privacy costs. Nothing is spent here, and your records are not touched."),
+      element("p", {}, "Move the slider to see what privacy costs. Nothing is spent here, and your records are not touched."),
       this.shownSource,
       element("div", { className: "with-controls" },
         element("div", { className: "controls" }, card("Settings", {}, this.panel, this.#readings.whole, this.again)),
@@ -83,8 +83,8 @@ class StudioExplore extends StudioPage {
     this.#readings.choose({ notion, shuffled: this.#options.trust_model === "shuffled", radius, kept: this.state.radius });
     this.#readings.show(epsilon);
     this.shownSource.textContent = source === "copy"
-      ? "You see a private copy of your table, which was bought once: its records are nobody's."
-      : "You see made-up records of your schema: they are nobody's, and say nothing about your table.";
+      ? "You see a private copy of your table, bought once: its records belong to no real person."
+      : "You see made-up records of your schema: they belong to no real person and reveal nothing about your table.";
     this.#results.ownRecords(`${this.#path}/records.png?${new URLSearchParams({ x, y })}`, this.#table.has_records);
     this.#results.copyPlace.replaceChildren(this.#table.has_copy ? "" : copyCard(this.#table, this.#options, () => this.go({ source: "copy" })));
   }
@@ -134,7 +134,7 @@ class StudioExplore extends StudioPage {
       const { state, result } = await follow(job, look, { signal });
       if (signal.aborted) return;
       if (state === "done") await this.#results.show(result);
-      this.#results.settle(state === "done" ? "" : "Canceled: move the slider to look again.");
+      this.#results.settle(state === "done" ? "" : "Canceled: move the slider to try again.");
       await this.#painted(null, epsilon, true);
     } catch (error) {
       if (error.name === "AbortError") return;

@@ -19,9 +19,9 @@ export const guessesOf = (epsilon) => 100 / (1 + Math.exp(-epsilon));
 export const epsilonOf = (guesses) => Math.log(guesses / (100 - guesses));
 
 const WHO = {
-  central: "You hold the records, and publish a release.",
-  local: "Nobody is trusted: each device reports, and keeps its record.",
-  shuffled: "Each device reports to a relay that mixes the reports; the relay sees no record.",
+  central: "You hold the records and publish a release.",
+  local: "No one is trusted: each device sends a noisy report and keeps its record.",
+  shuffled: "Each device reports to a relay that shuffles the reports; the relay sees no record.",
 };
 
 /** Epsilon as a slider, as an exact number, as guesses and as a level within a radius. */
@@ -40,14 +40,14 @@ export class EpsilonReadings {
     this.guesses = element("input", { type: "number", min: 50.03, max: 99.99, step: "any", inputMode: "decimal", oninput: move((it) => rounded(epsilonOf(Number(it.value)))) });
     this.level = element("input", { type: "number", min: 0, step: "any", inputMode: "decimal", oninput: move((it) => rounded(Number(it.value) / this.#reach())) });
     this.radius = element("input", { type: "number", min: 0, step: "any", inputMode: "decimal", oninput: () => this.#radiusMoved() });
-    this.guessField = field("Right guesses of 100", this.guesses, "The most that anybody can be right about one person; a coin is right in 50.");
+    this.guessField = field("Correct guesses out of 100", this.guesses, "How often anyone can be right about one person, at most; a coin flip is right in 50.");
     this.levelField = element("fieldset", { className: "reading" },
       element("legend", {}, "Level within a radius"),
       element("div", { className: "row" }, field("Level", this.level), this.radiusField = field("Radius", this.radius)),
       this.levelWords = element("p", { className: "hint" }));
     this.whole = element("div", { className: "epsilon" },
       field("Privacy: epsilon", this.slider, "To the left: more privacy, more noise. To the right: less of both."),
-      field("Exactly", this.exact), this.guessField, this.levelField);
+      field("Exact value", this.exact), this.guessField, this.levelField);
   }
 
   /** Say what the number means for a method: `radius` is null unless its promise is metric. */
@@ -71,7 +71,7 @@ export class EpsilonReadings {
     if (!this.metric) return;
     const level = epsilon * this.#reach();
     put(this.level, rounded(level));
-    this.levelWords.textContent = `Two records ${number(Number(this.radius.value))} ${this.metric.unit} apart: nobody tells them apart in more than ${Math.ceil(100 * guessesOf(level)) / 100} of 100 guesses.`;
+    this.levelWords.textContent = `No one can distinguish two records ${number(Number(this.radius.value))} ${this.metric.unit} apart in more than ${Math.ceil(100 * guessesOf(level)) / 100} of 100 guesses.`;
   }
 
   #reach() {
@@ -97,7 +97,7 @@ export function controls(options, state, go) {
     field(options.trust_model === "central" ? "Method" : "Mechanism",
       select(options.methods.map(({ name }) => name), state.method, ({ target }) => go({ method: target.value })), chosen?.summary ?? ""),
     field("Number of clusters", clusters),
-    axes.length > 2 ? field("Across", select(axes, state.x, ({ target }) => go({ x: target.value }))) : null,
-    axes.length > 2 ? field("Upwards", select(axes, state.y, ({ target }) => go({ y: target.value }))) : null,
+    axes.length > 2 ? field("Horizontal axis", select(axes, state.x, ({ target }) => go({ x: target.value }))) : null,
+    axes.length > 2 ? field("Vertical axis", select(axes, state.y, ({ target }) => go({ y: target.value }))) : null,
   ];
 }

@@ -8,7 +8,7 @@ export function copyCard(table, options, onbought) {
   const epsilon = element("input", { type: "number", min: 0.001, step: "any", value: 0.5 });
   const told = element("div", { role: "status" });
   const whole = card("A private copy", {},
-    element("p", { className: "hint" }, "Records that resemble yours and are nobody's: bought once, explored as often as you like."));
+    element("p", { className: "hint" }, "Records that resemble yours but belong to no real person: buy them once, explore them as often as you like."));
   if (options.copy) {
     whole.append(element("p", {}, options.copy));
     return whole;
@@ -27,7 +27,7 @@ export function copyCard(table, options, onbought) {
     } catch (problem) {
       if (problem.lost) throw new Problem(UNSURE, { lost: true });
       if (problem.type !== "ledger-changed") throw problem;
-      await show(`${problem.message} Here is the price now.`);
+      await show(`${problem.message} Here is the current price.`);
     } finally {
       button.disabled = false;
     }
@@ -40,7 +40,7 @@ export function copyCard(table, options, onbought) {
     button.disabled = price.after === null && !price.bought;
     told.replaceChildren(
       words ? element("p", { className: "warn-words" }, words) : "",
-      price.bought ? element("p", {}, "This copy was bought already: to see it costs nothing.")
+      price.bought ? element("p", {}, "You already bought this copy: exploring it costs nothing.")
         : element("p", {}, price.after === null
           ? `The price is epsilon ${number(price.epsilon)}, and only ${number(price.remaining)} is left.`
           : `The price is epsilon ${number(price.epsilon)}. Left now: ${number(price.remaining)}; after: ${number(price.after)}.`),

@@ -119,13 +119,13 @@ export class Results {
   #showCost({ ledger, notion }, link) {
     const audit = element("a", { className: "button", href: link.replace(/^\/[a-z]+/, "/audit"), "data-page": true }, "Audit this promise");
     if (notion !== "central") {
-      this.cost.replaceChildren(element("p", {}, "Every device pays for its own report, from its own budget. A campaign collects them."),
+      this.cost.replaceChildren(element("p", {}, "Each device pays for its own report from its own budget. A campaign collects the reports."),
         element("a", { className: "button main", href: link, "data-page": true }, "Collect with these settings"), " ", audit);
       return;
     }
     const told = ledger === null
       ? [element("p", {}, "The table has no ledger yet: set a limit before the first release.")]
-      : [element("p", {}, `Left of the limit now: epsilon ${number(ledger.remaining)} of ${number(ledger.limit)}.`),
+      : [element("p", {}, `Left now: epsilon ${number(ledger.remaining)} of ${number(ledger.limit)}.`),
          element("p", { className: ledger.after === null ? "bad-words" : "" }, ledger.after === null
            ? `The ledger would refuse this release: it needs more than is left.`
            : `After one more release: epsilon ${number(ledger.after)}.`)];

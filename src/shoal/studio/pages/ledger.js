@@ -10,7 +10,7 @@ class StudioLedger extends StudioPage {
       ["/api/session", "/api/ledger", "/api/reports"].map((path) => get(path, { signal: this.signal })));
     const parts = [
       element("h1", {}, "Ledger and reports"),
-      element("p", {}, "A ledger keeps a limit on all that is ever spent on the people of a table, and refuses what would pass it, before anything is released."),
+      element("p", {}, "A ledger limits everything that is ever spent on the people in a table. It refuses whatever would exceed the limit, before anything is released."),
     ];
     if (table) parts.push(...await this.#ofTable(table, file));
     else if (file.ledger) parts.push(...spent(file.ledger, `Ledger in ${file.file}`));
@@ -41,7 +41,7 @@ class StudioLedger extends StudioPage {
     const epsilon = element("input", { type: "number", min: 0, step: "any", required: true, value: ledger?.epsilon ?? 2 });
     const delta = element("input", { type: "number", min: 0, max: 1, step: "any", required: true, value: ledger?.delta ?? 0 });
     const told = element("p", { role: "alert", className: "bad-words" });
-    const where = file ? `It is written to ${file}, and outlives the studio.` : "It is kept in memory, and ends with the studio: start it with --ledger FILE to keep it.";
+    const where = file ? `It is written to ${file} and outlives the studio.` : "It is kept in memory and lost when the studio ends: start the studio with --ledger FILE to keep it.";
     const send = async (event) => {
       event.preventDefault();
       told.textContent = "";
@@ -55,10 +55,10 @@ class StudioLedger extends StudioPage {
       await this.show(this.state);
     };
     return card(title, {},
-      element("p", {}, `Decide it before anything is spent, for all releases together; afterwards it stays. ${where}`),
+      element("p", {}, `Set it before anything is spent, for all releases together; afterward it cannot change. ${where}`),
       element("form", { onsubmit: send },
-        field("Limit on epsilon", epsilon, "1 and below is a strong promise; above 10, hardly any."),
-        field("Limit on delta", delta, "0 allows pure epsilon alone; keywords and Gaussian noise need a little, such as 0.000001."),
+        field("Limit on epsilon", epsilon, "1 or less is a strong promise; above 10 is hardly any promise."),
+        field("Limit on delta", delta, "0 allows only pure epsilon; keywords and Gaussian noise need a small delta, such as 0.000001."),
         told, element("button", { type: "submit", className: "main" }, title)));
   }
 
@@ -77,9 +77,9 @@ class StudioLedger extends StudioPage {
       }
       await this.show(this.state);
     };
-    const whose = ledger.table ? `It counts what is spent on the people of ${ledger.table}. Charge this table to it if it is about the same people.` : "It names no table yet.";
+    const whose = ledger.table ? `It counts what is spent on the people in ${ledger.table}. Charge this table to it if it is about the same people.` : "It names no table yet.";
     return card(`Charge ${table.name} to this ledger`, {}, element("p", {}, whose),
-      element("form", { onsubmit: send }, field("Name of the people in the ledger", name), told,
+      element("form", { onsubmit: send }, field("Name of these people in the ledger", name), told,
         element("button", { type: "submit", className: "main" }, "Charge this ledger")));
   }
 
@@ -90,7 +90,7 @@ class StudioLedger extends StudioPage {
     const rows = pages.map((page) => [open(page), page.place, new Date(page.time).toLocaleString("en"), `${number(page.size / 1e6)} MB`, here(page)]);
     const none = folders.length
       ? `There are no pages in ${folders.join(", ")} yet.`
-      : "Start the studio with --reports FOLDER to list pages of shoal compare, reproduce, audit and others.";
+      : "Start the studio with --reports FOLDER to list pages written by shoal compare, reproduce, audit and other commands.";
     return card("Reports", {},
       pages.length ? grid(["Page", "Where", "Written", "Size", "Here"], rows, { caption: "Pages of other commands" }) : element("p", {}, none),
       // Without an origin: its scripts can draw, and reach nothing.
@@ -107,14 +107,14 @@ function spent(ledger, title) {
   ]);
   return [
     card(title, {}, ledgerBar(ledger, "Used so far"), ...promises,
-      element("p", { className: "hint" }, `It protects each ${ledger.unit}. ${ledger.file ? `File: ${ledger.file}; other programs may charge it too. ` : "In the memory of the studio. "}${ledger.receipt}.`)),
+      element("p", { className: "hint" }, `It protects each ${ledger.unit}. ${ledger.file ? `File: ${ledger.file}; other programs may charge it too. ` : "It is kept in the studio's memory. "}${ledger.receipt}.`)),
     ...(rows.length ? [card("Who spent what", {},
       grid(["No.", "When", "Who", "Cost", "What", "Table", "Columns", "To each", "Hash"], rows, { caption: "Entries of the ledger, oldest first" }))] : []),
   ];
 }
 
 const otherTables = (tables) => card("Other tables", {},
-  grid(["Table", "Limit", "Used", "Spends"], tables.map((one) => [
+  grid(["Table", "Limit", "Used", "Charges"], tables.map((one) => [
     element("a", { href: `/ledger?table=${encodeURIComponent(one.id)}`, "data-page": true }, one.name),
     `epsilon ${number(one.ledger.epsilon)}`, `${number(100 * one.ledger.used)}%`, String(one.ledger.entries),
   ]), { caption: "Ledgers of other tables" }));

@@ -7,9 +7,9 @@ export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 /** What is left, in one sentence. */
 export function ledgerWords({ epsilon, delta, remaining, used, entries }) {
   const limit = delta ? `epsilon ${number(epsilon)} and delta ${number(delta)}` : `epsilon ${number(epsilon)}`;
-  if (!entries) return `Nothing was spent of the limit of ${limit}.`;
-  const times = entries === 1 ? "1 spend" : `${entries} spends`;
-  return `${number(100 * used)}% of the limit of ${limit} is used, by ${times}; one more may cost epsilon ${number(remaining)}.`;
+  if (!entries) return `None of the limit of ${limit} has been spent.`;
+  const times = entries === 1 ? "1 charge" : `${entries} charges`;
+  return `${number(100 * used)}% of the limit of ${limit} is used, by ${times}; the next may cost at most epsilon ${number(remaining)}.`;
 }
 
 /** A bar of a ledger (as the studio's answers have it) with its sentence. */

@@ -36,11 +36,11 @@ class StudioRelease extends StudioPage {
 
   #missing(table) {
     if (table.trust_model !== "central") {
-      return ["Nobody holds the records in this trust model, so there is nothing to release here: devices report in a campaign, and reports are clustered for nothing.", "/campaigns", "Go to Campaigns"];
+      return ["No one holds the records in this trust model, so there is nothing to release here: devices report in a campaign, and clustering their reports costs nothing.", "/campaigns", "Go to Campaigns"];
     }
-    if (!table.has_records) return ["This table has a schema and no records: open a file to release something of it.", "/", "Open a file"];
-    if (!table.schema || Object.keys(table.lacking).length) return ["The columns are not described yet: a release needs to know their bounds and categories, from you and not from the records.", "/", "Describe the table"];
-    if (!table.ledger) return ["The table has no ledger yet. Set a limit on all that will ever be spent on it, before anything is.", "/ledger", "Set the limit"];
+    if (!table.has_records) return ["This table has a schema but no records: open a file to make a release.", "/", "Open a file"];
+    if (!table.schema || Object.keys(table.lacking).length) return ["The columns are not described yet: a release needs their bounds and categories from you, not from the records.", "/", "Describe the table"];
+    if (!table.ledger) return ["The table has no ledger yet. Before the first release, set a limit on everything that will ever be spent on this table.", "/ledger", "Set the limit"];
     return null;
   }
 
@@ -58,7 +58,7 @@ class StudioRelease extends StudioPage {
       described.textContent = methods[event.target.value];
       count.disabled = findsK(event.target.value);
     });
-    const count = input("k", { value: value("k") === "auto" ? "" : value("k"), min: 1, step: 1, placeholder: "found by the method", disabled: findsK(value("method")) });
+    const count = input("k", { value: value("k") === "auto" ? "" : value("k"), min: 1, step: 1, placeholder: "chosen by the method", disabled: findsK(value("method")) });
     const described = element("p", { className: "hint" }, methods[value("method")] ?? "");
     const wanted = element("input", { type: "checkbox", checked: Boolean(value("profile")), id: "with-profile",
       onchange: () => { profile.disabled = !wanted.checked; changed("profile")({ target: { value: wanted.checked ? profile.value : "" } }); } });
@@ -66,13 +66,13 @@ class StudioRelease extends StudioPage {
     return card("What to release", { className: "asked" },
       element("form", { onsubmit: (event) => event.preventDefault() },
         field("Method", method), described,
-        field("Epsilon of the clusters", input("epsilon", { min: 0, step: "any", required: true }), "The budget of this release: less hides people better, and blurs more."),
-        field("Number of clusters", count, "Left empty, the method decides."),
+        field("Epsilon of the clusters", input("epsilon", { min: 0, step: "any", required: true }), "The budget of this release: a smaller one hides people better and blurs the result more."),
+        field("Number of clusters", count, "If empty, the method decides."),
         element("details", {}, element("summary", {}, "More settings"),
           field("Delta of the clusters", input("delta", { min: 0, max: 1, step: "any", placeholder: "0" }), "Above 0 allows Gaussian noise (DPKMeans)."),
-          field("Delta of the profile", input("profile_delta", { min: 0, max: 1, step: "any", placeholder: "0" }), "Keywords of text need one.")),
+          field("Delta of the profile", input("profile_delta", { min: 0, max: 1, step: "any", placeholder: "0" }), "Keywords from text need a delta above 0.")),
         element("p", { className: "row whole" }, wanted, element("label", { htmlFor: "with-profile" }, "Describe the clusters as well")),
-        field("Epsilon of the description", profile, "A second spend, in the same price.")));
+        field("Epsilon of the description", profile, "A second charge, included in the same price.")));
   }
 
   /** The settings in the address, as the studio takes them. */
@@ -121,15 +121,15 @@ class StudioRelease extends StudioPage {
   #price(asked, price, told) {
     const agree = element("input", { type: "checkbox", id: "agree", onchange: () => { buy.disabled = !agree.checked; } });
     const buy = element("button", { type: "button", className: "main", disabled: true, onclick: () => this.#order(asked, price, buy) }, price.button);
-    const once = price.repeat ? element("p", { className: "note warn" }, `The same was released ${price.earlier === 1 ? "once" : `${price.earlier} times`} before. This is one more release, with noise of its own, and it is paid again.`) : null;
+    const once = price.repeat ? element("p", { className: "note warn" }, `These settings were released ${price.earlier === 1 ? "once" : `${price.earlier} times`} before. This is another release with its own noise, and it is charged again.`) : null;
     return [
       card("Price", { className: "price" },
         told ? element("p", { className: "note warn", role: "alert" }, told) : null, once,
-        element("p", { className: "sentence" }, `Clusters of ${price.columns.join(", ")}, by ${asked.settings.method}${price.spends.length > 1 ? ", and a description of each" : ""}; nothing of the records was looked at for this price.`),
-        grid(["What is released", "Cost", "In the ledger as"], price.spends.map((one, index) => [index ? "A description of each cluster" : "The clusters", one.price, one.purpose]), { caption: "What would be spent" }),
+        element("p", { className: "sentence" }, `Clusters of ${price.columns.join(", ")}, by ${asked.settings.method}${price.spends.length > 1 ? ", and a description of each" : ""}; the records were not read to compute this price.`),
+        grid(["What is released", "Cost", "Ledger entry"], price.spends.map((one, index) => [index ? "A description of each cluster" : "The clusters", one.price, one.purpose]), { caption: "What would be spent" }),
         element("h3", {}, "What is promised"),
         ...price.guarantees.map((one) => element("p", {}, sentence(one))),
-        element("div", { className: "side-by-side" }, ledgerBar(price.before, "Ledger now"), ledgerBar(price.after, "Ledger afterwards")),
+        element("div", { className: "side-by-side" }, ledgerBar(price.before, "Ledger now"), ledgerBar(price.after, "Ledger afterward")),
         element("p", { className: "row whole" }, agree, element("label", { htmlFor: "agree" }, "I have seen the price. What is spent cannot be taken back.")),
         buy),
       code(price),
@@ -151,9 +151,9 @@ class StudioRelease extends StudioPage {
   }
 
   async #follow(job, { key }, mine) {
-    const bar = progress("The records are being clustered");
+    const bar = progress("Clustering the records");
     this.#right.replaceChildren(card("Releasing", {}, bar,
-      element("p", { className: "hint" }, "It goes on if you leave or reload this page, and is charged once.")));
+      element("p", { className: "hint" }, "This continues if you leave or reload the page, and is charged only once.")));
     try {
       await followPurchase(job, (now) => bar.update(now), { signal: this.signal });
     } catch (problem) {
@@ -173,7 +173,7 @@ class StudioRelease extends StudioPage {
     const again = price ?? { earlier: 1 };
     const more = element("button", { type: "button", onclick: () => this.#again(key) }, "Release once more");
     this.#right.replaceChildren(...parts, card("Ledger", {}, ledgerBar(table.ledger, "Ledger now"),
-      element("p", { className: "hint" }, `One more release of the same settings has noise of its own, and a price of its own (${again.earlier} so far).`), more));
+      element("p", { className: "hint" }, `Another release of the same settings has its own noise and its own price (${again.earlier} so far).`), more));
   }
 
   /** Ask for the price of the same settings once more, on purpose. */
@@ -189,8 +189,8 @@ class StudioRelease extends StudioPage {
     const released = await get(`${this.#path}/releases`, { signal: this.signal });
     const link = (one) => element("a", { href: `/release?table=${encodeURIComponent(this.state.table)}&release=${one.key}`, "data-page": true }, new Date(one.time).toLocaleString("en"));
     this.#list.replaceChildren(...(released.length ? [card("Released so far", {},
-      grid(["When", "By", "Clusters", "Epsilon", "Described"], [...released].reverse().map((one) => [
-        link(one), one.settings.method, String(one.clusters), String(one.settings.epsilon), one.settings.profile ? `epsilon ${one.settings.profile}` : "no",
+      grid(["When", "By", "Epsilon", "Clusters", "Described"], [...released].reverse().map((one) => [
+        link(one), one.settings.method, String(one.settings.epsilon), String(one.clusters), one.settings.profile ? `epsilon ${one.settings.profile}` : "no",
       ]), { caption: "Releases of this table" }))] : []));
   }
 }

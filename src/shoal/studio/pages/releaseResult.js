@@ -20,7 +20,7 @@ export async function showRelease(table, key, { signal } = {}) {
       element("p", {}, "These may be published: they hold the release and nothing else."),
       element("ul", { className: "files" }, ...files.map((file) => item(table, key, file)))),
     card("Labels of the true records", { mark: "for your eyes only" },
-      element("p", {}, "The cluster of each record is as private as the record. Never publish it."),
+      element("p", {}, "Each record's cluster is as private as the record itself. Never publish it."),
       element("ul", { className: "files" }, ...own.map((file) => item(table, key, file)))),
     code(released));
   return parts;
@@ -35,7 +35,7 @@ function clusters(released) {
     drawn,
     grid(released.headings.map((one) => one || "field"), released.rows, { caption: released.caption || "Clusters" }),
     ...released.notes.map((note) => element("p", { className: "hint" }, note)),
-    element("p", { className: "hint" }, `Paid ${new Date(released.time).toLocaleString("en")}; receipt of the ledger: ${released.receipt}.`));
+    element("p", { className: "hint" }, `Paid ${new Date(released.time).toLocaleString("en")}; ledger receipt: ${released.receipt}.`));
   made.querySelector("header").append(element("span", { className: "mark good" }, "may be published"));
   return made;
 }
@@ -43,17 +43,17 @@ function clusters(released) {
 function profile({ profile: told, profile_failed: failed }) {
   if (failed) {
     return card("What the clusters are like", { mark: "for your eyes only" },
-      element("p", { className: "bad-words", role: "alert" }, `The profile was not made: ${failed}. The clusters are here all the same.`));
+      element("p", { className: "bad-words", role: "alert" }, `The profile was not made: ${failed}. The clusters were released all the same.`));
   }
   return card("What the clusters are like", {},
     element("ul", {}, ...told.sentences.map((one) => element("li", {}, one))),
     ...told.notes.map((note) => element("p", { className: "hint" }, note)),
     element("p", {}, sentence(told.guarantee)),
-    element("p", { className: "hint" }, `Receipt of the ledger: ${told.receipt}.`));
+    element("p", { className: "hint" }, `Ledger receipt: ${told.receipt}.`));
 }
 
 const shapesLink = (table, key) => element("p", {},
-  element("a", { href: `/shapes?${new URLSearchParams({ table, source: "release", release: key })}`, "data-page": true }, "Move its thresholds on the page Shapes"),
+  element("a", { href: `/shapes?${new URLSearchParams({ table, source: "release", release: key })}`, "data-page": true }, "Move its thresholds on the Shapes page"),
   ": that costs nothing.");
 
 const item = (table, key, { name, words }) => element("li", {},
@@ -62,5 +62,5 @@ const item = (table, key, { name, words }) => element("li", {},
 /** The shell command and the Python code that make such a release. */
 export const code = ({ command, snippet }) => element("details", { className: "card" },
   element("summary", {}, "The same from a terminal, or in Python"),
-  element("p", {}, "Save the schema on the page Table first."),
+  element("p", {}, "Save the schema on the Table page first."),
   element("pre", { tabIndex: 0 }, command), element("pre", { tabIndex: 0 }, snippet));

@@ -12,7 +12,7 @@ const SOURCES = {
   "made-up": "made-up records of the schema",
   shapes: "generated shapes",
   copy: "the private copy",
-  release: "a release that was bought",
+  release: "a release you bought",
 };
 
 class StudioShapes extends StudioPage {
@@ -25,9 +25,9 @@ class StudioShapes extends StudioPage {
 
   async render(state, table) {
     if (!table) return this.needTable("Shapes of clusters");
-    if (!table.schema) return this.#empty("The table has no schema yet: describe it on the page Table.");
+    if (!table.schema) return this.#empty("The table has no schema yet: describe it on the Table page.");
     const choices = await get(`/api/tables/${encodeURIComponent(table.id)}/shapes`, { signal: this.signal });
-    if (!choices.fields.length) return this.#empty("This table has no number, date or place among its features, so it has no shapes. Its clusters can be found on the page Explore.");
+    if (!choices.fields.length) return this.#empty("None of this table's features is a number, date or place, so its clusters have no shape. Find its clusters on the Explore page.");
     const text = JSON.stringify([table.id, choices]);
     if (this.#table !== text || !this.#parts.chart?.isConnected) {
       [this.#table, this.#choices, this.#answer] = [text, choices, null];
@@ -40,7 +40,7 @@ class StudioShapes extends StudioPage {
   #empty(words) {
     this.#table = null;
     this.replaceChildren(element("div", { className: "empty" }, element("h1", {}, "Shapes of clusters"), element("p", {}, words),
-      element("a", { href: `/?table=${encodeURIComponent(this.state.table)}`, className: "button", "data-page": true }, "To the table")));
+      element("a", { href: `/?table=${encodeURIComponent(this.state.table)}`, className: "button", "data-page": true }, "Go to the table")));
   }
 
   #build() {
@@ -66,16 +66,16 @@ class StudioShapes extends StudioPage {
     for (const name of ["epsilon", "level", "size", "alpha"]) parts[`${name}Told`] = element("output", { className: "hint" });
     parts.fields = {
       shape: field("Shape", parts.shape), release: field("Release", parts.release), stratum: field("Part of the table", parts.stratum),
-      epsilon: this.#slider("Epsilon of the density", "epsilon", "Less is more private, and coarser."),
+      epsilon: this.#slider("Epsilon of the density", "epsilon", "Smaller values are more private and coarser."),
       columns: element("fieldset", { className: "field" }, element("legend", {}, "Columns (at most 4)"), ...parts.columns),
     };
-    const lacking = [hasCopy ? "" : "A private copy of your table can be bought on the page Explore.", releases.length ? "" : "Releases of DPDensity that you buy can be clustered again here."];
+    const lacking = [hasCopy ? "" : "You can buy a private copy of your table on the Explore page.", releases.length ? "" : "DPDensity releases that you buy can be clustered again here."];
     const controls = card("What is clustered", {}, field("Records", parts.source, lacking.filter(Boolean).join(" ")), ...Object.values(parts.fields));
     parts.free = element("p", { className: "note" });
     const thresholds = card("Thresholds, moved afterward", { mark: "free" }, parts.free,
-      this.#slider("Cut the tree at this density", "level", "Leftmost: clusters of different densities, by their excess of mass."),
+      this.#slider("Cut the tree at this density", "level", "Far left: clusters of different densities, chosen by excess of mass."),
       this.#slider("Smallest cluster", "size"),
-      this.#slider("Probability of any false cluster", "alpha", "Less asks peaks to be clearer."),
+      this.#slider("Probability of any false cluster", "alpha", "A smaller value requires clearer peaks."),
       element("div", { className: "row" }, parts.automatic), parts.warning = element("p", { className: "hint" }));
     thresholds.querySelector(".mark").classList.add("good");
     parts.words = element("p", { className: "note" });
@@ -88,12 +88,12 @@ class StudioShapes extends StudioPage {
     parts.outlines = save("geojson", "Outlines (GeoJSON)");
     this.replaceChildren(
       element("h1", {}, "Shapes of clusters"),
-      element("p", {}, "Clusters are where records lie close together, of whatever shape. A release publishes a noisy density; which of its peaks count as clusters can be decided later, as often as you like."),
+      element("p", {}, "Clusters are regions of any shape where records lie close together. A release publishes a noisy density; which of its peaks count as clusters can be decided later, as often as you like."),
       element("div", { className: "with-controls" },
         element("div", { className: "shapes-controls" }, controls, thresholds),
         element("div", { className: "shapes-shown" }, parts.words,
           card("Density, clusters, tree", {}, parts.summary, parts.busy, parts.chart,
-            element("p", { className: "hint" }, "Density is in records a cell: white is least, dark is most. Branches of the tree rise to the peaks and part where the valley between them is.")),
+            element("p", { className: "hint" }, "Density is in records per cell, from white (lowest) to dark (highest). Branches of the tree rise to the peaks and split at the valleys between them.")),
           card("Clusters", {}, parts.list, element("div", { className: "row" }, save("png", "Picture (PNG)"), save("svg", "Picture (SVG)"), parts.outlines)),
           card("What such a release promises", {}, parts.guarantee))));
   }
@@ -173,7 +173,7 @@ class StudioShapes extends StudioPage {
     const total = chosen.reduce((sum, one) => sum + Number(one.dataset.columns), 0);
     if (!chosen.length || total > 4) {
       box.checked = !box.checked;
-      this.#parts.summary.textContent = chosen.length ? "At most 4 columns at once (a place is two)." : "One column at least.";
+      this.#parts.summary.textContent = chosen.length ? "Choose at most 4 columns (a place counts as two)." : "Choose at least one column.";
       return;
     }
     this.go({ columns: chosen.map((one) => one.value).join(","), ...UNSET });
@@ -245,13 +245,13 @@ class StudioShapes extends StudioPage {
     shown.free.textContent = answer.free;
     shown.warning.textContent = answer.warning;
     const release = this.#source === "release";
-    shown.guarantee.textContent = release ? answer.guarantee : `Of your own table it would say: ${answer.guarantee}. What is shown here is nobody's, and costs nothing.`;
+    shown.guarantee.textContent = release ? answer.guarantee : `For your own table it would say: ${answer.guarantee}. What you see here is about no real person and costs nothing.`;
     shown.fields.stratum.hidden = !answer.strata.length;
     shown.stratum.replaceChildren(...answer.strata.map((name, index) => element("option", { value: String(index), selected: String(index) === (this.state.stratum || "0") }, name)));
     shown.outlines.disabled = !answer.has_outlines;
     shown.outlines.title = answer.has_outlines ? "" : "Outlines need one or two columns.";
     const rows = answer.clusters.map(({ size, share }, index) => [`cluster ${index}`, number(Math.round(size), 3), `${number(100 * share, 2)}%`]);
-    shown.list.replaceChildren(rows.length ? grid(["Cluster", "Records (noisy)", "Share"], rows, { caption: "Noisy sizes of the clusters" }) : element("p", {}, "Nothing stands above these thresholds: lower them, or press Automatic."));
+    shown.list.replaceChildren(rows.length ? grid(["Cluster", "Records (noisy)", "Share"], rows, { caption: "Noisy sizes of the clusters" }) : element("p", {}, "No cluster passes these thresholds: lower them, or press Automatic."));
     this.#tellThresholds();
   }
 

@@ -7,10 +7,10 @@ import { firstLineCard, openingCards, openTablesCard, tryButton } from "/static/
 import { nextCard, settingsCards } from "/static/tableSettings.js";
 
 const SOURCES = {
-  upload: "Your file, in the memory of the studio alone",
-  file: "Your file, in the memory of the studio alone",
+  upload: "Your file, held only in the studio's memory",
+  file: "Your file, held only in the studio's memory",
   dataset: "A data set, with the public schema that comes with it",
-  "made-up": "A schema without records: all pages show made-up ones, and nothing can be bought",
+  "made-up": "A schema without records: all pages show made-up records, and nothing can be bought",
 };
 
 class TablePage extends StudioPage {
@@ -49,10 +49,10 @@ class TablePage extends StudioPage {
     this.opened = undefined;
     this.replaceChildren(...[
       element("div", { className: "welcome" },
-        element("h1", {}, "What can you learn from a table without giving away anybody in it?"),
+        element("h1", {}, "What can you learn from a table without giving away anyone in it?"),
         element("p", { className: "sentence" },
-          "The studio finds the groups in a table, such as the customers of a shop, with just enough noise that next to nothing is told about any one person. "
-          + "Move a slider and see on made-up records what more privacy costs; only when you like what you see, pay the price once and release the real result."),
+          "The studio finds groups in a table, such as the customers of a shop, and adds just enough noise that almost nothing is revealed about any one person. "
+          + "Move a slider to see, on made-up records, what more privacy costs. Once you like what you see, pay the price once and release the real result."),
         tryButton(this)),
       openTablesCard(this, session.tables),
       element("div", { className: "side-by-side" }, ...openingCards(this, start)),

@@ -6,7 +6,7 @@ import { attempt, complaint } from "/static/tableOpen.js";
 const FROM = {
   dataset: "comes with the data set",
   file: "from a file",
-  curator: "by your answers",
+  curator: "from your answers",
 };
 const AS_DESCRIBED = "k"; // of a field that a file describes in a way that is not asked for
 const HELP_OF = { minimum: "bound", maximum: "bound", earliest: "bound", latest: "bound", ordered: "categories" };
@@ -22,7 +22,7 @@ export function fieldsCard(page, table, fields, { why, kinds }, edited) {
   const here = (name) => `/?table=${encodeURIComponent(table.id)}&field=${encodeURIComponent(name)}`;
   const rows = fields.map((one) => {
     const link = element("a", { href: here(one.name), "data-page": true, "aria-current": one.name === edited ? "true" : null }, one.name);
-    return [link, kindWords(one, kinds), rangeOf(one), stateMark(one)];
+    return [link, stateMark(one), kindWords(one, kinds), rangeOf(one)];
   });
   const next = nextField(fields);
   const told = complaint();
@@ -35,7 +35,7 @@ export function fieldsCard(page, table, fields, { why, kinds }, edited) {
   });
   return card("What the columns may hold", { mark: FROM[table.schema_from] ?? "" },
     element("p", { className: "hint" }, `${why} Choose a column to describe it.`),
-    grid(["Column", "What it is", "What anybody may enter", "State"], rows),
+    grid(["Column", "State", "What it is", "What anyone may enter"], rows),
     element("div", { className: "row schema-file" },
       next ? element("a", { className: "button main", href: here(next.name), "data-page": true }, `Describe ${next.name}`) : null,
       table.bought ? null : field("Load a schema file", input),
@@ -45,7 +45,7 @@ export function fieldsCard(page, table, fields, { why, kinds }, edited) {
 
 function kindWords(one, kinds) {
   if (one.kind === AS_DESCRIBED) return one.role === "sample_weight" ? "how much each row counts" : "a place";
-  return one.kind ? kinds[one.kind] : element("span", { className: "hint" }, `by its name perhaps ${kinds[one.suggested]}`);
+  return one.kind ? kinds[one.kind] : element("span", { className: "hint" }, `by its name, perhaps ${kinds[one.suggested]}`);
 }
 
 function rangeOf({ kind, answers }) {
@@ -62,7 +62,7 @@ const thousands = (end) => new Intl.NumberFormat("en", { maximumFractionDigits: 
 
 function stateMark({ lacking, kind, role }) {
   if (lacking) return element("span", { className: "mark" }, kind ? `lacks ${lacking}` : "not described");
-  return element("span", { className: "mark good" }, role === "describe" && kind !== "t" ? "complete, only describes" : "complete");
+  return element("span", { className: "mark good" }, role === "describe" && kind !== "t" ? "complete, description only" : "complete");
 }
 
 /** The questions about one field; `arrive()` moves the keyboard there. */
@@ -83,9 +83,9 @@ export function fieldForm(page, table, one, fields, { kinds, asked, questions, h
     }));
   };
   draw();
-  const save = element("button", { type: "submit", className: "main", value: "next" }, "Save and go on");
+  const save = element("button", { type: "submit", className: "main", value: "next" }, "Save and continue");
   const stay = element("button", { type: "submit", value: "stay" }, "Save");
-  const hint = one.kind ? "" : "Suggested by the column's name alone.";
+  const hint = one.kind ? "" : "Suggested from the column's name alone.";
   const form = element("form", { noValidate: true }, explained(questions.kind, kind, help.kind, hint), body,
     element("div", { className: "row" }, save, stay, closeLink(table)), told);
   form.onsubmit = (event) => {
@@ -101,7 +101,7 @@ export function fieldForm(page, table, one, fields, { kinds, asked, questions, h
   };
   const number = fields.indexOf(one) + 1;
   const whole = card(`${number} of ${fields.length}: ${one.name}`, { className: "field-form" },
-    table.bought ? element("p", { className: "note" }, "Something of this table was released, so its description stays as it is: open the file again to describe it in another way.") : form);
+    table.bought ? element("p", { className: "note" }, "Something from this table has been released, so its description can no longer change: open the file again to describe it differently.") : form);
   whole.arrive = () => {
     whole.querySelector("header").scrollIntoView({ block: "nearest" });
     kind.focus({ preventScroll: true });
@@ -112,7 +112,7 @@ export function fieldForm(page, table, one, fields, { kinds, asked, questions, h
 /** A question with its explanation for those who ask for it. */
 function explained(label, made, words, hint = "") {
   const whole = field(label, made, hint);
-  whole.append(element("details", {}, element("summary", {}, "What is meant?", element("span", { className: "unseen" }, ` ${label}`)),
+  whole.append(element("details", {}, element("summary", {}, "What does this mean?", element("span", { className: "unseen" }, ` ${label}`)),
     element("p", { className: "hint" }, words)));
   return whole;
 }
@@ -132,7 +132,7 @@ function control(question, value, kind) {
   if (question === "log") return select([["no", "No"], ["yes", "Yes"]], value || "no");
   if (question === "missing") {
     const choices = [["yes", "Yes"], ["no", "No"]];
-    if (value === "fill") choices.push(["fill", "Yes: it counts as the value that the schema names"]);
+    if (value === "fill") choices.push(["fill", "Yes: it counts as the value set in the schema"]);
     return select(choices, value || "yes");
   }
   if (kind === "d" && question !== "format" && question !== "weight") return element("input", { type: "date", value });

@@ -5,17 +5,17 @@ import { card, element, field, select } from "/static/elements.js";
 import { attempt, complaint } from "/static/tableOpen.js";
 
 const TRUST = [
-  ["central", "A curator whom people trust", "You hold all records, and only what you release is noisy: the most accurate way."],
-  ["local", "Nobody: each device adds noise itself", "A record never leaves its owner's device; what leaves is so noisy that it tells little about one person."],
-  ["shuffled", "Devices and a shuffler", "Devices add less noise, and somebody else mixes their reports before they are read: in between."],
+  ["central", "A trusted curator", "You hold all records, and noise is added only to what you release. This is the most accurate option."],
+  ["local", "No one: each device adds its own noise", "A record never leaves its owner's device; what leaves is so noisy that it reveals little about any one person."],
+  ["shuffled", "Devices and a shuffler", "Devices add less noise, and a third party shuffles their reports before anyone reads them. Accuracy is in between."],
 ];
 const NEXT = [
-  ["/explore", "Explore", "Move the slider, on made-up records: nothing is spent."],
-  ["/trade-off", "Trade-off", "Compare methods over all levels of privacy."],
+  ["/explore", "Explore", "Move a slider on made-up records; nothing is spent."],
+  ["/trade-off", "Trade-off", "Compare methods at all levels of privacy."],
   ["/shapes", "Shapes", "Clusters of any shape."],
-  ["/release", "Release", "Pay the price once, and publish."],
-  ["/audit", "Audit", "Check the promise by attacks."],
-  ["/ledger", "Ledger", "The limit, and what was spent."],
+  ["/release", "Release", "Pay the price once and publish."],
+  ["/audit", "Audit", "Test the promise with attacks."],
+  ["/ledger", "Ledger", "See the limit and what was spent."],
 ];
 
 /** Cards of all settings; each is kept as soon as it is changed. */
@@ -43,7 +43,7 @@ function trustCard(table) {
 function peopleCard(page, table, fields) {
   const told = complaint();
   const columns = fields.filter(({ kind }) => kind !== "k").map(({ name }) => [name, `Yes: the column “${name}” says whose row it is`]);
-  const user = select([["", "No: each row is another person"], ...columns], table.user ?? "", async () => {
+  const user = select([["", "No: each row is a different person"], ...columns], table.user ?? "", async () => {
     if (await keep(table, told, { user: user.value })) await page.go({}, { replace: true });
     else user.value = table.user ?? "";
   });
@@ -52,8 +52,8 @@ function peopleCard(page, table, fields) {
   rows.onchange = () => keep(table, told, { records_per_user: rows.valueAsNumber || 1 });
   user.disabled = rows.disabled = table.bought;
   return card("Can one person have several rows?", {},
-    field("Several rows a person", user, "The promise is then made to people, however many rows they have."),
-    table.user === null ? null : field("Rows of each person that count", rows, "The rest of a person's rows are left out; more rows need more noise."), told);
+    field("Several rows per person", user, "If yes, the promise covers each person, however many rows they have."),
+    table.user === null ? null : field("Rows counted per person", rows, "A person's other rows are left out; counting more rows needs more noise."), told);
 }
 
 function guessCard(table) {
@@ -61,10 +61,10 @@ function guessCard(table) {
   const guess = element("input", { type: "number", min: 1, step: 1, value: table.n_guess, id: "table-guess" });
   guess.onchange = () => keep(table, told, { n_guess: guess.valueAsNumber || 0 });
   const limit = table.ledger
-    ? `The limit of all releases together: ε = ${table.ledger.epsilon}. `
+    ? `Limit for all releases together: ε = ${table.ledger.epsilon}. `
     : "No limit is set yet: set one before anything is bought. ";
   return card("About how many records?", {},
-    field("Your guess", guess, "A public guess, from what you know. The true number is not read: that it is 5,001 and not 5,000 may tell that somebody is in the table."),
+    field("Your guess", guess, "A public guess from what you know. The true number is not read: whether it is 5,000 or 5,001 may reveal that someone is in the table."),
     table.has_records ? element("p", { className: "limit" }, limit,
       element("a", { href: `/ledger?table=${encodeURIComponent(table.id)}`, "data-page": true }, "Ledger")) : null, told);
 }
@@ -74,8 +74,8 @@ export function nextCard(table, next) {
   const here = `?table=${encodeURIComponent(table.id)}`;
   if (!table.complete) {
     const words = next
-      ? "Columns that still lack something are marked above. Other pages open when all are described."
-      : "At least one column must be clustered on: now all of them only describe, or are ignored.";
+      ? "Columns that still need something are marked above. The other pages open once all columns are described."
+      : "At least one column must be used for clustering: right now, each one only describes clusters or is ignored.";
     return card("Next", {}, element("p", {}, words));
   }
   const links = NEXT.filter(([path]) => table.has_records || path !== "/release").map(([path, name, words], index) =>

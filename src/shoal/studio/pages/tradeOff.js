@@ -6,7 +6,7 @@ import { navigate } from "/static/studio.js";
 import { readSettings, settingsForm, toAddress } from "/static/tradeOffSettings.js";
 import { TradeOffResult } from "/static/tradeOffResult.js";
 
-const GONE = "This comparison is gone: the studio keeps the latest ones only, and none once it has ended. Its settings are still here: start it again.";
+const GONE = "This comparison is gone: the studio keeps only the latest ones, and none after it stops. Its settings are still here: start it again.";
 
 class StudioTradeOff extends StudioPage {
   #options = null;
@@ -27,7 +27,7 @@ class StudioTradeOff extends StudioPage {
   #needSchema(table) {
     this.#table = "";
     this.replaceChildren(element("div", { className: "empty" }, element("h1", {}, "Trade-off"),
-      element("p", {}, "The table must be described first: its columns, and the limits that everybody knows."),
+      element("p", {}, "Describe the table first: its columns and their public limits."),
       element("a", { className: "button", href: `/?table=${encodeURIComponent(table.id)}`, "data-page": true }, "Describe the table")));
   }
 
@@ -41,11 +41,11 @@ class StudioTradeOff extends StudioPage {
       name === "quick" ? "Quick look" : "More exact");
     this.replaceChildren(
       element("h1", {}, "Trade-off"),
-      element("p", {}, "What do clusters cost at each level of privacy? Every method promises one person the same at each epsilon, so their curves can be compared. Nothing is spent here, and your records are not touched."),
+      element("p", {}, "What do clusters cost at each level of privacy? At each epsilon, all methods make the same promise to each person, so their curves can be compared. Nothing is spent here, and your records are not touched."),
       element("div", { className: "with-controls" },
         card("What to compare", {},
           element("div", { className: "row" }, start("quick"), start("exact")),
-          element("p", { className: "hint" }, "A quick look takes seconds and shows the rough picture; more exact takes minutes, and can recommend a method."),
+          element("p", { className: "hint" }, "A quick look takes seconds and shows a rough picture; the more exact comparison takes minutes and can recommend a method."),
           this.form),
         element("div", { className: "trade-off-results" }, this.status, this.#result.whole)));
   }

@@ -3,7 +3,7 @@ import { fetchFile } from "/static/api.js";
 import { chart } from "/static/charts.js";
 import { card, download, element, grid, number } from "/static/elements.js";
 
-const MODELS = { central: "you hold the records", local: "nobody is trusted", shuffled: "behind a shuffler" };
+const MODELS = { central: "you hold the records", local: "no one is trusted", shuffled: "behind a shuffler" };
 
 /** The cards on the right of the page. */
 export class TradeOffResult {
@@ -22,7 +22,7 @@ export class TradeOffResult {
   /** Draw curves of a comparison that still runs. */
   sketch({ picture }) {
     this.#place();
-    this.verdict.textContent = "Curves appear as their methods are done.";
+    this.verdict.textContent = "Curves appear as their methods finish.";
     return this.chart.draw(picture);
   }
 
@@ -54,8 +54,8 @@ export class TradeOffResult {
   }
 
   #about({ records, source_words: words, settings, blind }) {
-    const few = records < this.table.n_guess ? " With more records, all of them do better." : "";
-    return `On ${records.toLocaleString("en")} records, ${words}. A cost of 1 is k-means without privacy; ${number(blind)} is had by points spread blindly. ` +
+    const few = records < this.table.n_guess ? " With more records, all methods do better." : "";
+    return `On ${records.toLocaleString("en")} records (${words}). A cost of 1 is k-means without privacy; ${number(blind)} is the cost of centers spread evenly without looking at the records. ` +
       `${settings.clusters} clusters, ${settings.runs} runs each, seed ${settings.seed}.${few} Click a point to open it in Explore.`;
   }
 
@@ -66,26 +66,26 @@ export class TradeOffResult {
   #points({ rows, settings, decides, left_out: leftOut }) {
     const other = rows.some(({ model }) => model !== this.table.trust_model);
     const cells = rows.filter(({ cost }) => cost).map((row) => [
-      row.method, MODELS[row.model], number(row.epsilon), number(row.own_epsilon), number(row.cost.mean),
-      decides ? `${number(row.cost.low)} to ${number(row.cost.high)}` : "–",
+      row.method, number(row.epsilon), number(row.cost.mean),
+      decides ? `${number(row.cost.low)} to ${number(row.cost.high)}` : "–", number(row.own_epsilon), MODELS[row.model],
       element("a", { href: this.#link(row, settings), "data-page": true, "aria-label": `Explore ${row.contender} at epsilon ${number(row.epsilon)}` }, "Explore"),
     ]);
     return card("All points", { className: "trade-off-card" },
-      grid(["Method", "Who is trusted", "Worst-case epsilon", "Its own epsilon", "Cost", "95% interval", ""], cells, { caption: "Cost of each method at each epsilon" }),
-      decides ? null : element("p", { className: "hint" }, "There are no intervals with fewer than 5 runs, and the bands of the chart are those of a guess."),
-      other ? element("p", { className: "hint" }, "Explore shows the methods for whoever holds the records, as you said on the page Table; it opens with another method where one is not for that.") : null,
+      grid(["Method", "Worst-case epsilon", "Cost", "95% interval", "Its own epsilon", "Who is trusted", ""], cells, { caption: "Cost of each method at each epsilon" }),
+      decides ? null : element("p", { className: "hint" }, "With fewer than 5 runs there are no intervals, and the bands of the chart are rough."),
+      other ? element("p", { className: "hint" }, "Explore shows only methods for the trust model you chose on the Table page; for points of other methods it opens with one of these.") : null,
       ...leftOut.map((why) => element("p", { className: "hint" }, `Left out: ${why}.`)));
   }
 
   #files(job, { settings }) {
     const base = `${this.path}/${encodeURIComponent(job)}`;
     const file = (words, name, address) => element("button", { type: "button", onclick: async () => download(name, await fetchFile(address)) }, words);
-    return card("Take it with you", { className: "trade-off-card" },
+    return card("Download", { className: "trade-off-card" },
       element("div", { className: "row" },
         file("PNG", "trade-off.png", `${base}/picture.png`),
         file("SVG", "trade-off.svg", `${base}/picture.svg`),
         file("CSV of all points", "trade-off.csv", `${base}/rows.csv`)),
-      element("p", { className: "hint" }, "The picture and the points hold no record."),
+      element("p", { className: "hint" }, "The picture and the points contain no records."),
       settings.source === "copy" ? element("p", { className: "hint" }, "They come from the private copy, which may be shared.") : null);
   }
 

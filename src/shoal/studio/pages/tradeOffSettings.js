@@ -48,7 +48,7 @@ export function settingsForm(options, settings, onchange, onsubmit) {
     type: "text", value: settings.epsilons.join(", "), inputMode: "decimal", autocomplete: "off",
     oninput: ({ target }) => {
       const read = numbers(target.value.replaceAll(" ", ""));
-      target.setCustomValidity(read.length && read.length <= 12 ? "" : "One to twelve numbers above 0, by commas.");
+      target.setCustomValidity(read.length && read.length <= 12 ? "" : "Enter one to twelve numbers above 0, separated by commas.");
       if (target.validity.valid) onchange({ epsilons: read });
     },
   });
@@ -64,20 +64,20 @@ export function settingsForm(options, settings, onchange, onsubmit) {
   },
     options.sources.length > 1
       ? field("Compare on", select(options.sources.map((one) => [one, SOURCES[one]]), settings.source, ({ target }) => onchange({ source: target.value })))
-      : element("p", { className: "hint" }, "Compared on made-up records of the schema. A private copy of your table, bought on Explore, can be chosen here too."),
+      : element("p", { className: "hint" }, "Methods are compared on made-up records of the schema. A private copy of your table, bought on the Explore page, can be chosen here too."),
     ...MODEL_ORDER.map((model) => methodBoxes(options, model, chosen, choose)),
-    field("Worst-case epsilons", epsilons, "By commas. The most that anything given away tells one person's record from any other."),
+    field("Worst-case epsilons", epsilons, "Separated by commas. The most that anything given away can distinguish one person's record from another."),
     element("div", { className: "row" },
       count("Clusters", "clusters", 1, 20), count("Runs", "runs", 1, 100), count("Seed", "seed", 0, 2 ** 32 - 1)),
-    element("p", { className: "hint" }, "Runs: fits of each method at each epsilon. Bands narrow with more of them; a recommendation needs 5."),
+    element("p", { className: "hint" }, "Runs are fits of each method at each epsilon. More runs narrow the bands; a recommendation needs 5."),
     told,
     element("button", { type: "submit" }, "Compare these"));
-  return element("details", { className: "trade-off-settings" }, element("summary", {}, "Choose yourself"), form);
+  return element("details", { className: "trade-off-settings" }, element("summary", {}, "Choose the settings"), form);
 }
 
 function methodBoxes(options, model, chosen, choose) {
   const boxes = options.methods.filter((one) => one.model === model).map(({ name, summary, misfit, slow, shuffled }) => {
-    const notes = [misfit ? "not for these columns" : "", slow && !misfit ? "slow in so many columns" : "", shuffled ? "also behind a shuffler" : ""].filter(Boolean);
+    const notes = [misfit ? "not for these columns" : "", slow && !misfit ? "slow with this many columns" : "", shuffled ? "also behind a shuffler" : ""].filter(Boolean);
     return element("label", { className: "method-box", title: misfit || summary },
       element("input", { type: "checkbox", name: "method", value: name, checked: chosen.has(name) && !misfit, disabled: Boolean(misfit), onchange: ({ target }) => choose(name, target.checked) }),
       element("span", {}, name, notes.length ? element("span", { className: "hint" }, ` (${notes.join("; ")})`) : ""));
