@@ -83,7 +83,7 @@ def test_attacks_say_how_far_they_are_and_whose_records_they_know(tmp_path):
     assert len(steps) > 2  # more often than an attack is done
     assert steps[-1] == (200, 200)
     picture, made = draw_rates(suite.rows), Provenance("shoal attack x.csv", 0)
-    for raw, words in ((True, "For the curator only"), (False, "records that are nobody")):
+    for raw, words in ((True, "For the curator only"), (False, "records of no real person")):
         page = attack_report(
             tmp_path / f"{raw}.html", suite, picture=picture, made=made, raw=raw
         ).read_text()
