@@ -113,11 +113,13 @@ def test_the_page_may_ask_the_campaign_and_itself_alone():
         with urllib.request.urlopen(f"{device.origin}/") as answer:
             policy = answer.headers["Content-Security-Policy"]
             page = answer.read().decode()
-        with pytest.raises(urllib.error.HTTPError, match="404"):
+        with pytest.raises(urllib.error.HTTPError, match="404") as unknown:
             urllib.request.urlopen(f"{device.origin}/../signing.pem")
         too_long = urllib.request.Request(f"{device.origin}/told", data=bytes((1 << 16) + 1))
-        with pytest.raises(urllib.error.HTTPError, match="413"):
+        with pytest.raises(urllib.error.HTTPError, match="413") as refused:
             urllib.request.urlopen(too_long)
+        for answer in (unknown.value, refused.value):  # each holds a socket
+            answer.close()
     assert "connect-src 'self' http://127.0.0.1:8 http://127.0.0.1:9" in policy
     assert "default-src 'none'" in policy
     assert 'campaign="http://127.0.0.1:9/v1/campaigns/homes"' in page

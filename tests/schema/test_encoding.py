@@ -182,6 +182,8 @@ def test_decode_and_inverse():
         ([[1, 2]], "6 columns of the schema"),
         ({**ROWS, "age": ["thirty", "1", "1", "1"]}, "'age' must hold numbers"),
         ({**ROWS, "joined": ["1.1.2020", "", "", ""]}, "'joined' must hold dates"),
+        ({**ROWS, "joined": ["2020-01-01T24:00", "", "", ""]}, "'joined' must hold dates"),
+        ({**ROWS, "joined": ["20200101 24", "", "", ""]}, "'joined' must hold dates"),
         ({**ROWS, "age": [1]}, "one length"),
     ],
 )

@@ -167,7 +167,9 @@ def _indicator(clusters: Codes, k: int) -> csr_array:
     return csr_array((np.ones(len(clusters)), (clusters, columns)), shape=(k, len(clusters)))
 
 
-WORKING_MEMORY = 32  # Megabytes of distances that scikit-learn may hold; its default is 1024.
+# Megabytes of distances that scikit-learn takes at a time; its default is 1024. It holds them twice
+# from Python 3.14 on, where numpy no longer writes a product into an array that nobody else has.
+WORKING_MEMORY = 12
 MIN_SAMPLED = 2  # Records of a cluster in a sample: one alone would count as a cluster of one.
 
 

@@ -9,6 +9,7 @@ import datetime
 import decimal
 import math
 import numbers
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,6 +43,7 @@ MISSING_DAYS = (*MISSING_NUMBERS, "nat")
 EPOCH = datetime.datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
 MIDNIGHT = "T00:00:00"
+HOUR_24 = re.compile(r"\d{4}-?(\d\d-?\d\d|W\d\d(-?\d)?)\D24")  # after a day or a week
 NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
 MAX_EXACT = 2**53  # whole numbers up to here are doubles
 UNKNOWN = -2  # code of text that is no category as it stands
@@ -196,6 +198,8 @@ def parse_day(text: str, pattern: str = "") -> float:
     """
     if pattern:
         time = datetime.datetime.strptime(text, pattern)
+    elif HOUR_24.match(text):  # Python 3.14 takes it, others and the JavaScript client do not
+        raise ValueError("hour must be in 0..23")
     else:
         time = datetime.datetime.fromisoformat(text)
     return _days_since(time)
