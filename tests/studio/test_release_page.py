@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 
@@ -192,6 +193,29 @@ def test_where_nobody_holds_records_the_page_points_to_campaigns(here, visit):
         .get_attribute("href")
         .startswith("/campaigns?table=")
     )
+
+
+def test_a_picture_that_scrolls_does_so_by_keyboard_from_the_start(here, browser):
+    shop = Shop(here)
+    with visiting(browser, viewport={"width": 390, "height": 844}) as visit:
+        page = visit.open(shop.address)
+        agree(page)
+
+        def hold(route):  # what the page asks for last, before it shows a release
+            time.sleep(0.5)
+            route.continue_()
+
+        page.route(f"**/api/tables/{shop.table.id}", hold)
+        page.locator(PRICE).click()
+        first = page.wait_for_function(
+            """(drawn) => {
+                const one = document.querySelector(drawn);
+                return one && [one.scrollWidth > one.clientWidth, one.tabIndex];
+            }""",
+            arg=DRAWN,
+            polling="raf",
+        )
+        assert first.json_value() == [True, 0]
 
 
 @pytest.mark.parametrize("width", [pytest.param(1440, marks=pytest.mark.full), 390])

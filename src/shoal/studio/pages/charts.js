@@ -94,9 +94,6 @@ class StudioChart extends HTMLElement {
     this.#view?.finalize();
     this.replaceChildren(place);
     [this.#view, this.#spec, this.#frame, this.#width] = [view, spec, text, width];
-    // What scrolls can be scrolled by keyboard.
-    if (this.scrollWidth > this.clientWidth) this.tabIndex = 0;
-    else this.removeAttribute("tabindex");
     view.addEventListener("click", (_event, item) => {
       if (item?.datum) this.dispatchEvent(new CustomEvent("pick", { detail: item.datum }));
     });
@@ -111,11 +108,19 @@ class StudioChart extends HTMLElement {
   }
 
   #drawn() {
+    this.#scrolled();
     this.dataset.drawn = String(Number(this.dataset.drawn ?? 0) + 1);
+  }
+
+  /** What scrolls can be scrolled by keyboard. */
+  #scrolled() {
+    if (this.scrollWidth > this.clientWidth) this.tabIndex = 0;
+    else this.removeAttribute("tabindex");
   }
 
   /** Make the chart anew for another width, once the window keeps still. */
   #resized() {
+    this.#scrolled();
     clearTimeout(this.#timer);
     const other = () => this.#view && this.clientWidth && Math.abs(this.clientWidth - this.#width) >= LEAST_CHANGE;
     if (!other()) return;

@@ -174,6 +174,7 @@ class StudioRelease extends StudioPage {
     const more = element("button", { type: "button", onclick: () => this.#again(key) }, "Release once more");
     this.#right.replaceChildren(...parts, card("Ledger", {}, ledgerBar(table.ledger, "Ledger now"),
       element("p", { className: "hint" }, `Another release of the same settings has its own noise and its own price (${again.earlier} so far).`), more));
+    await Promise.all(parts.map((part) => part.drawn?.()));
   }
 
   /** Ask for the price of the same settings once more, on purpose. */

@@ -7,7 +7,7 @@ import { sentence } from "/static/ledgerBar.js";
 /** The address of a release. */
 const place = (table, key) => `/api/tables/${encodeURIComponent(table)}/releases/${encodeURIComponent(key)}`;
 
-/** Fetch a release and return the elements that show it. */
+/** Fetch a release and return the elements that show it; a `drawn()` is called when it is on the page. */
 export async function showRelease(table, key, { signal } = {}) {
   const released = await get(place(table, key), { signal });
   const files = released.files.filter((file) => !file.for_curator);
@@ -29,7 +29,6 @@ export async function showRelease(table, key, { signal } = {}) {
 function clusters(released) {
   const count = released.clusters === 1 ? "1 cluster" : `${released.clusters} clusters`;
   const drawn = released.picture ? chart(`Picture of the release: ${count} by ${released.kind}`) : null;
-  if (drawn) queueMicrotask(() => drawn.draw(released.picture.spec));
   const made = card(`Released: ${count} by ${released.kind}`, { className: "released" },
     element("p", { className: "sentence" }, sentence(released.guarantee)),
     drawn,
@@ -37,6 +36,7 @@ function clusters(released) {
     ...released.notes.map((note) => element("p", { className: "hint" }, note)),
     element("p", { className: "hint" }, `Paid ${new Date(released.time).toLocaleString("en")}; ledger receipt: ${released.receipt}.`));
   made.querySelector("header").append(element("span", { className: "mark good" }, "may be published"));
+  if (drawn) made.drawn = () => drawn.draw(released.picture.spec);
   return made;
 }
 
