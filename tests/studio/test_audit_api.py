@@ -192,7 +192,7 @@ def test_every_method_can_be_audited_and_attacked(page, workspace, table, name, 
     assert not _result(workspace, page.post("/api/audit", json=asked))["broken"]
     del asked["columns"]
     attack = page.post(f"/api/tables/{table.id}/audit/attack", json=asked)
-    refusals = {"SphericalLaplace": "needs at least 3 columns", "PartitionResponse": "No attack fits"}
+    refusals = {"SphericalLaplace": "at least 3 columns", "PartitionResponse": "No attack fits"}
     if name in refusals:
         assert refusals[name] in attack.text
         return
