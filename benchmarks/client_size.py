@@ -1,4 +1,4 @@
-"""What a device carries: sizes, import times and the time of one report of shoal-client and shoal.
+"""What a device carries: sizes, import times and the time of one report of shoal-device and shoal.
 
 `python benchmarks/client_size.py` makes two environments (a registry of packages is needed), or
 takes those of `--light` and `--whole`, which hold one distribution each. Times of imports and first
@@ -57,13 +57,13 @@ print(json.dumps(times))
 def main() -> None:
     """Print the three tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--light", type=Path, help="an environment with shoal-client")
+    parser.add_argument("--light", type=Path, help="an environment with shoal-device")
     parser.add_argument("--whole", type=Path, help="an environment with shoal")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         light = given.light or install(Path(folder) / "light", ROOT / "clients/python")
         whole = given.whole or install(Path(folder) / "whole", ROOT)
-        environments = {"shoal-client": light, "shoal": whole}
+        environments = {"shoal-device": light, "shoal": whole}
         for name, place in environments.items():
             parts = sizes(place)
             print(f"{name}: {sum(parts.values()):.1f} MB installed")

@@ -25,7 +25,7 @@ def test_modules_of_the_source_tree():
 
 def test_a_distribution_without_them_says_so(monkeypatch):
     monkeypatch.setattr(_browser_client, "COMPONENT", "of-another-world.js")
-    with pytest.raises(MissingPackageError, match="run `pip install shoal`"):
+    with pytest.raises(MissingPackageError, match=r"run `pip install \.`"):
         browser_client()
 
 

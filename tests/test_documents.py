@@ -52,7 +52,7 @@ def test_readme_has_an_example_of_ten_lines_for_each_model():
 
 
 def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 116
 
 
 def test_proofs_that_the_code_cites_exist():

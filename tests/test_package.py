@@ -56,7 +56,56 @@ def test_lazy_names_are_those_of_their_rooms():
 
 
 def test_one_version():
-    assert importlib.metadata.version("shoal") == shoal.__version__
+    assert importlib.metadata.version("shoal-dp") == shoal.__version__
+
+
+# An install by name of one of ours, such as: pip install "shoal-dp[plot]".
+INSTALL = re.compile(r"\b(pipx?|uv|npm|npx|pnpm|yarn)\b[^\n`]*?\b(?:install|add|run|tool|i)\b([^\n`]*)")
+OURS = re.compile(r"""(?<![\w./@-])@?(shoal[\w-]*)(?=$|[\s\[=@<>~"'`,;:)])""")
+TEXTS = ("*.md", "docs/**/*", "examples/**/*", "clients/**/*", "src/**/*", "deploy/**/*", ".github/**/*")
+UNREAD = ("node_modules", "dist", "_build", "vectors", "__pycache__", "vendor")
+
+
+def installed_by_name(text: str) -> set[tuple[str, str]]:
+    """The names of ours that commands in a text install from an index, with the index."""
+    return {
+        ("npm" if tool in {"npm", "npx", "pnpm", "yarn"} else "pypi", name)
+        for tool, rest in INSTALL.findall(text)
+        for name in OURS.findall(rest.partition(" in a clone")[0])
+    }
+
+
+def test_no_text_installs_a_name_of_ours_that_is_not_published():
+    """The file PUBLISHED says which packages exist; without it none does (docs/releasing.md)."""
+    flag = ROOT / "PUBLISHED"
+    lines = flag.read_text(encoding="utf-8").split("\n") if flag.is_file() else []
+    published = {tuple(line.split()) for line in lines}
+    found = {
+        (str(path.relative_to(ROOT)), *one)
+        for pattern in TEXTS
+        for path in ROOT.glob(pattern)
+        if path.is_file() and not set(UNREAD) & set(path.parts)
+        for one in installed_by_name(path.read_bytes().decode("utf-8", errors="ignore"))
+    }
+    assert (ROOT / "README.md").is_file()
+    assert {one for one in found if one[1:] not in published} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('pip install "shoal[plot]"', {("pypi", "shoal")}),
+        ("run `python -m pip install -U shoal-dp==1.2`", {("pypi", "shoal-dp")}),
+        ("uv pip install numpy shoal-device", {("pypi", "shoal-device")}),
+        ("npm install --save shoal-device", {("npm", "shoal-device")}),
+        ("pip install '.[plot]' in a clone of shoal", set()),
+        ("pip install ./clients/python", set()),
+        ("`pip uninstall shoal-device`", set()),
+        ("pip install --group docs", set()),
+    ],
+)
+def test_installs_by_name_are_seen(text, names):
+    assert installed_by_name(text) == names
 
 
 def test_every_error_is_drawn_in_the_tree_and_is_a_shoal_error():
@@ -72,7 +121,7 @@ def test_optional_package_that_is_there():
 
 
 def test_optional_package_that_is_missing():
-    with pytest.raises(MissingPackageError, match=r"pip install 'shoal\[plot\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install '\.\[plot\]'"):
         require("altair_of_another_world.figure", extra="plot")
 
 
@@ -87,7 +136,7 @@ def test_broken_optional_package_is_not_called_missing(tmp_path, monkeypatch):
 def extra_modules(extra):
     """Modules that an extra brings; the attack toolbox's packaging is needed by others too."""
     named = {re.match(r"[\w-]+", text).group() for text in PROJECT["optional-dependencies"][extra]}
-    names = {name.replace("-", "_") for name in named - {"packaging", "shoal"}}
+    names = {name.replace("-", "_") for name in named - {"packaging", "shoal-dp"}}
     return {module for name in names for module in OTHER_MODULES.get(name, name).split()}
 
 
@@ -125,7 +174,7 @@ def test_names_that_need_an_extra_say_which():
     expected = {"shoal.collector", "shoal.service", "shoal.shuffler", "shoal.studio"}
     assert {package for package, _, _ in refused} == expected
     for _, name, text in refused:
-        assert re.fullmatch(r"\w+ is not installed: run `pip install 'shoal\[serve\]'`", text), name
+        assert re.fullmatch(r"\w+ is not installed: run `pip install '\.\[serve\]'` in a clone of shoal", text), name
     assert {"serve", "RelayStore"} <= {
         name for package, name, _ in refused if "shuffler" in package
     }

@@ -349,7 +349,7 @@ def test_archives_of_clients_hold_what_is_committed():
         *(".gitignore", "LICENSE", "light_files.py", "src/shoal/client/a.py")
     }
     wanted, made = project.npm_files(["clients/js/src/index.js", "clients/js/test/a.test.js"])
-    entries = {"dist/shoal-client.js", "dist/shoal-client.node.js"}
+    entries = {"dist/shoal-device.js", "dist/shoal-device.node.js"}
     assert wanted == {"LICENSE", "README.md", "package.json", "src/index.js", *entries}
     assert made == {"dist/index.js", "dist/types/index.d.ts"}
 
@@ -393,11 +393,11 @@ def test_bills_of_materials_are_of_the_built_wheels(monkeypatch, tmp_path):
     monkeypatch.setattr(check, "ROOT", tmp_path)
     with pytest.raises(check.ReleaseError, match="run make release-files"):
         check.write_sbom()
-    for name in (f"shoal-{version}-py3-none-any.whl", f"shoal_client-{version}-py3-none-any.whl"):
+    for name in (f"shoal_dp-{version}-py3-none-any.whl", f"shoal_device-{version}-py3-none-any.whl"):
         (tmp_path / name).touch()
-    for name in (f"shoal-{version}.tar.gz", f"shoal_client-{version}.tar.gz"):
+    for name in (f"shoal_dp-{version}.tar.gz", f"shoal_device-{version}.tar.gz"):
         (tmp_path / name).touch()
-    (tmp_path / f"shoal-client-{version}.tgz").touch()
+    (tmp_path / f"shoal-device-{version}.tgz").touch()
 
     def install(folder, what):
         folder.mkdir()
@@ -408,15 +408,15 @@ def test_bills_of_materials_are_of_the_built_wheels(monkeypatch, tmp_path):
     def listed(*words):
         python, target = words[-1], Path(words[-2])
         assert not (python.parent / "direct_url.json").exists(), "it names a folder"
-        target.write_text('{"components": [{"name": "shoal"}, {"name": "shoal-client"}]}', "utf-8")
+        target.write_text('{"components": [{"name": "shoal-dp"}, {"name": "shoal-device"}]}', "utf-8")
 
     monkeypatch.setattr(check, "install", install)
     monkeypatch.setattr(check, "run", listed)
     monkeypatch.setattr(check, "tool", str)  # it is not run
     check.write_sbom()
     assert installed == [
-        f"{tmp_path.as_posix()}/shoal-{version}-py3-none-any.whl[all]",
-        str(tmp_path / f"shoal_client-{version}-py3-none-any.whl"),
+        f"{tmp_path.as_posix()}/shoal_dp-{version}-py3-none-any.whl[all]",
+        str(tmp_path / f"shoal_device-{version}-py3-none-any.whl"),
     ]
 
 
@@ -430,8 +430,8 @@ def test_every_extra_is_measured():
     extras = ["none", *settings["project"]["optional-dependencies"]]
     assert set(check.LOADED) == {*extras, "client"}
     rows = check.read_table(check.TABLE.read_text(encoding="utf-8"))
-    assert [row.extra for row in rows if row.distribution == "shoal"] == extras
-    assert rows[-1].distribution == "shoal-client"
+    assert [row.extra for row in rows if row.distribution == "shoal-dp"] == extras
+    assert rows[-1].distribution == "shoal-device"
 
 
 def test_the_page_shows_the_table():

@@ -1,4 +1,4 @@
-"""Which files of shoal are shoal-client: those that an import contract of shoal names.
+"""Which files of shoal are shoal-device: those that an import contract of shoal names.
 
 In the repository the contract in ``pyproject.toml`` is read; an archive of sources holds these
 files and no others.

@@ -23,7 +23,7 @@ def browser_client() -> Path:
             return folder
     raise MissingPackageError(
         "the browser client is not installed: this distribution has no part of it; run "
-        "`pip install shoal`"
+        "`pip install .` in a clone of shoal"
     )
 
 

@@ -7,7 +7,10 @@ from typing import Any
 
 from shoal.exceptions import MissingPackageError
 
-WHOLE = "shoal-client has no part of it; run `pip uninstall shoal-client`, then `pip install shoal`"
+WHOLE = (
+    "shoal-device has no part of it; run `pip uninstall shoal-device`, then `pip install .` in a "
+    "clone of shoal"
+)
 # Modules that the extra `serve` brings, and servers import by name.
 SERVE = {
     *("alembic", "cryptography", "fastapi", "httptools", "prometheus_client", "psycopg"),
@@ -24,7 +27,7 @@ def require(package: str, *, extra: str) -> ModuleType:
         Dotted name of the module to import.
     extra : str
         Name of shoal's extra that installs it; ``""`` for what shoal itself brings, and the light
-        distribution for devices, shoal-client, does not.
+        distribution for devices, shoal-device, does not.
 
     Returns
     -------
@@ -90,5 +93,5 @@ def load_server_names(package: str, modules: Mapping[str, str]) -> Callable[[str
 
 
 def _not_installed(module: str, extra: str) -> MissingPackageError:
-    way = f"run `pip install 'shoal[{extra}]'`" if extra else WHOLE
+    way = f"run `pip install '.[{extra}]'` in a clone of shoal" if extra else WHOLE
     return MissingPackageError(f"{module} is not installed: {way}")

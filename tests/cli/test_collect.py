@@ -340,5 +340,5 @@ def test_every_command_has_an_example_with_its_own_options(words):
 def test_a_package_that_is_not_installed(monkeypatch, capsys, package, extra, arguments):
     monkeypatch.setitem(sys.modules, package, None)  # imports of it fail
     text = refused(monkeypatch, capsys, *arguments)
-    assert f"{package} is not installed: run `pip install 'shoal[{extra}]'`" in text
+    assert f"{package} is not installed: run `pip install '.[{extra}]'`" in text
     assert not Path("shoal-collect-demo").exists()

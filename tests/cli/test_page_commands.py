@@ -123,7 +123,7 @@ def test_commands_of_pages_with_those_that_take_their_time(page, lines):
 
 def help_of(words, capsys):
     """Return the help of a command that runs elsewhere."""
-    if words[0] == "shoal-client":
+    if words[0] == "shoal-device":
         with pytest.raises(SystemExit):
             client(["--help"])
         return capsys.readouterr().out
@@ -135,12 +135,12 @@ def test_commands_that_run_elsewhere_have_these_options(capsys):
     lines = {line for lines in PAGES.values() for line in lines}
     for line in sorted(lines):
         found = re.search(r"\bshoal(-client)? .*", line)
-        if found and f"{found[0]} ".startswith((*ELSEWHERE, "shoal-client")):
+        if found and f"{found[0]} ".startswith((*ELSEWHERE, "shoal-device")):
             words = shlex.split(found[0])
             shown = help_of(words, capsys)
             assert all(word in shown for word in words if word.startswith("--")), line
 
 
 def test_every_command_is_run_or_looked_up():
-    known = ("shoal ", "shoal-client ", *OTHERS)
+    known = ("shoal ", "shoal-device ", *OTHERS)
     assert [line for lines in PAGES.values() for line in lines if not line.startswith(known)] == []

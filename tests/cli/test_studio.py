@@ -146,7 +146,7 @@ def test_missing_packages(says, monkeypatch, package, extra):
         return known(name)
 
     monkeypatch.setattr(importlib, "import_module", find)
-    assert f"{package} is not installed: run `pip install 'shoal[{extra}]'`" in says()
+    assert f"{package} is not installed: run `pip install '.[{extra}]'`" in says()
 
 
 def running(*arguments, **environment):

@@ -1,4 +1,4 @@
-"""``shoal-client``: what it prints, keeps and refuses."""
+"""``shoal-device``: what it prints, keeps and refuses."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def test_join_report_status(collector, served, run, monkeypatch):
     assert collector.posts[0].headers["Authorization"] == "Bearer ingest-1"
     code, said = run("report", record=WORK)
     assert code == 1
-    assert said.startswith("shoal-client: campaign 'homes' allows 1 report of")
+    assert said.startswith("shoal-device: campaign 'homes' allows 1 report of")
     assert said.count("\n") == 1
     code, said = run("status")
     assert "1 of 1 reports drawn, 1 arrived; epsilon 1 of 1 local" in said
@@ -69,7 +69,7 @@ def test_keep_and_send(collector, served, run, tmp_path):
     assert run("send") == (0, "sent 0, kept 0\n")
     assert run("label", str(record)) == (
         1,
-        "shoal-client: campaign 'homes' has no results yet: ask again later\n",
+        "shoal-device: campaign 'homes' has no results yet: ask again later\n",
     )
 
 
@@ -96,7 +96,7 @@ def test_what_is_no_record_is_not_repeated(collector, served, run, record):
     code, said = run("report", record=record)
     assert (code, said) == (
         1,
-        "shoal-client: record must be a JSON list of values or an object, got another text\n",
+        "shoal-device: record must be a JSON list of values or an object, got another text\n",
     )
 
 
@@ -109,7 +109,7 @@ def test_records_by_the_names_of_columns(served, run):
     for bad in ({"east": 0.123}, {"east": [0.123, 1], "north": 0.5}, [[0.123], [1, 2]]):
         code, said = run("report", record=bad)
         assert (code, said.count("\n")) == (1, 1)
-        assert said.startswith("shoal-client: x must have")
+        assert said.startswith("shoal-device: x must have")
         assert "0.123" not in said
     assert run("report", record={"north": 0.5, "east": 0.25})[1] == "homes: new report, sent\n"
     assert "reported before" in run("report", record=[0.25, 0.5])[1]

@@ -77,7 +77,7 @@ def test_a_report_goes_out_and_comes_to_rest(site, address, tmp_path):
     assert len(set(site.sent)) == 1
     assert list(site.stored.items()) == site.sent[:1]
     assert site.posts[0].headers["Authorization"] == "Bearer ingest-1"
-    assert site.posts[0].headers["User-Agent"] == "shoal-client"
+    assert site.posts[0].headers["User-Agent"] == "shoal-device"
     assert str(KEY.public) not in str(site.posts[0].headers)
 
 

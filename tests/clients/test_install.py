@@ -1,4 +1,4 @@
-"""shoal-client in an environment of its own, as an app installs it."""
+"""shoal-device in an environment of its own, as an app installs it."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ MEGABYTES = 140  # 101 were measured, bytecode included; most of them are numpy
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """An environment with shoal-client, built from a copy: a build leaves nothing in the tree."""
+    """An environment with shoal-device, built from a copy: a build leaves nothing in the tree."""
     folder = tmp_path_factory.mktemp("install")
     for part in ("clients", "src"):
         shutil.copytree(

@@ -1,4 +1,4 @@
-"""shoal-client: the device's part of shoal alone does all that a device does, and the same."""
+"""shoal-device: the device's part of shoal alone does all that a device does, and the same."""
 
 import ast
 import importlib.util
@@ -70,7 +70,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def missing():
-    """What shoal needs and shoal-client does not, and what comes with it."""
+    """What shoal needs and shoal-device does not, and what comes with it."""
     return dependencies(ROOT) - dependencies(CLIENT) | {"pandas", "polars", "pyarrow", "joblib"}
 
 
@@ -123,7 +123,7 @@ def test_what_is_not_in_it_is_said_in_one_line(installed, missing):
     assert len(said) == len(statements), done.stderr
     for line in said:
         assert line.startswith("MissingPackageError ")
-        assert line.endswith("run `pip uninstall shoal-client`, then `pip install shoal`")
+        assert line.endswith("run `pip uninstall shoal-device`, then `pip install .` in a clone of shoal")
 
 
 FRAME = """
@@ -140,7 +140,7 @@ except ValueError as refused:
 
 
 def test_frames_are_read_without_scikit_learn(installed, capsys):
-    """By narwhals, which shoal-client[frame] brings."""
+    """By narwhals, which shoal-device[frame] brings."""
     block = f"import sys; sys.path.append({str(SCRIPT.parent)!r}); import light_device\n"
     block += "sys.meta_path.insert(0, light_device.Missing(['sklearn', 'scipy']))\n"
     done = run("-c", block + FRAME, path=installed)

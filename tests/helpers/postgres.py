@@ -219,7 +219,7 @@ def find_postgres() -> Path:
     """Return the folder of PostgreSQL's programs, or skip the test where it cannot run."""
     import pytest
 
-    pytest.importorskip("psycopg", reason="needs psycopg: pip install 'shoal[serve]'")
+    pytest.importorskip("psycopg", reason="needs psycopg: pip install '.[serve]'")
     if not hasattr(os, "geteuid"):
         pytest.skip("PostgreSQL is started as a user of Unix")
     if (found := postgres_programs()) is None:

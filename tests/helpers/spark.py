@@ -27,7 +27,7 @@ def spark_session() -> Any:
 
 def need_spark() -> None:
     """Skip the test where there is no Spark, or no Java for it."""
-    pytest.importorskip("pyspark", reason="needs pyspark: pip install 'shoal[spark]'")
+    pytest.importorskip("pyspark", reason="needs pyspark: pip install '.[spark]'")
     home = os.environ.get("JAVA_HOME")
     if not (shutil.which("java") or (home and (Path(home) / "bin" / "java").exists())):
         pytest.skip("Spark needs Java: apt-get install default-jre-headless")

@@ -23,7 +23,7 @@ from shoal.schema import Number, Schema
 
 PAGE = "<!doctype html><title>Built</title>"
 REPORT = """async ([url, publicKey, record]) => {
-  const { Device, IndexedDbStore } = await import("/js/dist/shoal-client.js");
+  const { Device, IndexedDbStore } = await import("/js/dist/shoal-device.js");
   const device = await Device.open({ store: new IndexedDbStore("built"), publicKey });
   try {
     await device.join(url);

@@ -132,11 +132,11 @@ def test_older_file_stays_where_drawing_fails(monkeypatch, tmp_path):
     path = small().save(tmp_path / "a.svg")
     older = path.read_bytes()
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingPackageError, match=r"pip install 'shoal\[plot\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install '\.\[plot\]'"):
         small().save(path)
     assert path.read_bytes() == older
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(MissingPackageError, match=r"altair .*pip install 'shoal\[plot\]'"):
+    with pytest.raises(MissingPackageError, match=r"altair .*pip install '\.\[plot\]'"):
         small()
 
 

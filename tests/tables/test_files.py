@@ -284,7 +284,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch, failure, 
 
 def test_parquet_without_its_package(tmp_path, monkeypatch):
     def missing(package, *, extra):
-        raise MissingPackageError(f"{package} is not installed: run `pip install 'shoal[{extra}]'`")
+        raise MissingPackageError(f"{package} is not installed: run `pip install '.[{extra}]'`")
 
     monkeypatch.setattr(files, "require", missing)
     with pytest.raises(MissingPackageError, match=r"shoal\[arrow\]"):

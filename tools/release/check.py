@@ -1,6 +1,6 @@
 """Build what would be published, install it as users do, and measure it: `make check-release`.
 
-1. Build archive and wheel of shoal and of shoal-client, and the package for npm; ``twine check``.
+1. Build archive and wheel of shoal and of shoal-device, and the package for npm; ``twine check``.
 2. Compare their files with those of the repository: nothing missing, nothing that slipped in.
 3. Collect and run tests from the unpacked archive, as a packager does.
 4. Install each extra alone in a fresh environment, load its names, use it (``smoke.py``).
@@ -173,11 +173,11 @@ def built_files() -> dict[str, Path]:
     """Return what was built, by its kind; refuse a folder with more or less in it."""
     version = project.version()
     names = {
-        "shoal.whl": f"shoal-{version}-py3-none-any.whl",
-        "shoal.tar.gz": f"shoal-{version}.tar.gz",
-        "client.whl": f"shoal_client-{version}-py3-none-any.whl",
-        "client.tar.gz": f"shoal_client-{version}.tar.gz",
-        "npm.tgz": f"shoal-client-{version}.tgz",
+        "shoal.whl": f"shoal_dp-{version}-py3-none-any.whl",
+        "shoal.tar.gz": f"shoal_dp-{version}.tar.gz",
+        "client.whl": f"shoal_device-{version}-py3-none-any.whl",
+        "client.tar.gz": f"shoal_device-{version}.tar.gz",
+        "npm.tgz": f"shoal-device-{version}.tgz",
     }
     inside = {file.name for file in OUT.glob("*") if not file.name.endswith(BILL)}
     built = {name: OUT / file for name, file in names.items() if file in inside}
@@ -201,9 +201,9 @@ def check_files(built: dict[str, Path]) -> None:
     with zipfile.ZipFile(built["client.whl"]) as wheel:
         light = {name for name in wheel.namelist() if ".dist-info/" not in name}
     if not light < project.wheel_files(tracked):
-        raise ReleaseError("the wheel of shoal-client must hold files of shoal alone")
+        raise ReleaseError("the wheel of shoal-device must hold files of shoal alone")
     wanted = project.light_archive_files(tracked, light)
-    compare("the archive of shoal-client", archived(built["client.tar.gz"]), wanted)
+    compare("the archive of shoal-device", archived(built["client.tar.gz"]), wanted)
     if "npm.tgz" in built:
         packed = archived(built["npm.tgz"])
         wanted, made = project.npm_files(tracked)
@@ -262,17 +262,17 @@ def check_installs(built: dict[str, Path], extras: Iterable[str]) -> tuple[list[
                 kept / extra, str(wheel) if extra == "none" else f"{wheel.as_posix()}[{extra}]"
             )
             print(inside(python, HERE / "smoke.py", extra).strip(), flush=True)
-            rows.append(measure("shoal", extra, python, wheel, "from shoal import DPKMeans"))
+            rows.append(measure("shoal-dp", extra, python, wheel, "from shoal import DPKMeans"))
             print(render(rows[-1:]).splitlines()[-1], flush=True)
             if extra == "all":
                 problems = check_pages(python)
             shutil.rmtree(kept / extra)
         python = install(kept / "client", str(built["client.whl"]))
         said = inside(python, "-c", "import shoal.client.commands as c; print(c.main.__name__)")
-        run(python.with_name("shoal-client"), "--help")
-        print(f"shoal-client: {said.strip()} is there")
+        run(python.with_name("shoal-device"), "--help")
+        print(f"shoal-device: {said.strip()} is there")
         used = "from shoal.client import Device"
-        rows.append(measure("shoal-client", "none", python, built["client.whl"], used))
+        rows.append(measure("shoal-device", "none", python, built["client.whl"], used))
     finally:
         shutil.rmtree(kept)
     return rows, problems
@@ -353,7 +353,7 @@ def measure(distribution: str, extra: str, python: Path, wheel: Path, used: str)
         file for file in packages.rglob("*") if file.is_file() and "__pycache__" not in file.parts
     ]
     size = sum(file.stat().st_size for file in files)
-    loaded = LOADED["client" if distribution == "shoal-client" else extra]
+    loaded = LOADED["client" if distribution == "shoal-device" else extra]
     statement = f"{used}; import {loaded}" if loaded else used
     return Row(
         distribution=distribution,
@@ -376,10 +376,10 @@ def best_time(python: Path, statement: str) -> float:
 
 
 def write_sbom() -> None:
-    """Write what shoal[all] and shoal-client are made of, as CycloneDX, from fresh environments."""
+    """Write what shoal[all] and shoal-device are made of, as CycloneDX, from fresh environments."""
     OUT.mkdir(parents=True, exist_ok=True)
     built = built_files()  # what is published, not the tree that it was made from
-    places = {"shoal": f"{built['shoal.whl'].as_posix()}[all]", "shoal-client": built["client.whl"]}
+    places = {"shoal-dp": f"{built['shoal.whl'].as_posix()}[all]", "shoal-device": built["client.whl"]}
     kept = Path(tempfile.mkdtemp(prefix="shoal-sbom-"))
     try:
         for name, what in places.items():

@@ -123,7 +123,7 @@ def archive_files(tracked: list[str]) -> set[str]:
 
 
 def light_archive_files(tracked: list[str], light: set[str]) -> set[str]:
-    """Return what the archive of shoal-client must hold: its own files, and those of its wheel."""
+    """Return what the archive of shoal-device must hold: its own files, and those of its wheel."""
     own = "clients/python/"
     kept = {name.removeprefix(own) for name in tracked if name.startswith(own)}
     return kept | {f"src/{name}" for name in light} | {".gitignore"}  # hatchling adds the last
@@ -131,7 +131,7 @@ def light_archive_files(tracked: list[str], light: set[str]) -> set[str]:
 
 def npm_files(tracked: list[str]) -> tuple[set[str], set[str]]:
     """Return what the package for npm must hold, and what may be built into it beside that."""
-    sources, entries = "clients/js/src/", {"shoal-client.js", "shoal-client.node.js"}
+    sources, entries = "clients/js/src/", {"shoal-device.js", "shoal-device.node.js"}
     modules = {name.removeprefix(sources) for name in tracked if name.startswith(sources)}
     wanted = {"LICENSE", "README.md", "package.json"}
     wanted |= {f"src/{name}" for name in modules} | {f"dist/{name}" for name in entries}

@@ -29,7 +29,7 @@ def assert_installed() -> None:
     """Refuse a shoal that is not the one of this environment."""
     packages = Path(sysconfig.get_path("purelib")).resolve()
     assert Path(shoal.__file__).resolve().is_relative_to(packages), shoal.__file__
-    assert importlib.metadata.version("shoal") == shoal.__version__
+    assert importlib.metadata.version("shoal-dp") == shoal.__version__
     assert not any(Path.cwd().glob("src")), "run it from an empty folder"
 
 

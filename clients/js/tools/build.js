@@ -1,4 +1,4 @@
-// Build dist: shoal-client.js and the parts that it loads when a campaign needs them, for browsers; one module for Node.
+// Build dist: shoal-device.js and the parts that it loads when a campaign needs them, for browsers; one module for Node.
 //
 // A part is what some module of src imports by import(). Each is bundled on its own, with small functions in it that
 // others have too, so that a page asks for few files. Only refusals.js is shared by all: there is one class of errors.
@@ -45,7 +45,7 @@ async function bundle(entryPoints, external) {
 
 mkdirSync(DIST, { recursive: true });
 const names = parts();
-await bundle({ "shoal-client": "index.js", ...Object.fromEntries(names.map((name) => [name, `${name}.js`])) }, names);
-await bundle({ "shoal-client.node": "node.js" }, []);
-const built = new Set(["shoal-client", "shoal-client.node", ...names].map((name) => `${name}.js`));
+await bundle({ "shoal-device": "index.js", ...Object.fromEntries(names.map((name) => [name, `${name}.js`])) }, names);
+await bundle({ "shoal-device.node": "node.js" }, []);
+const built = new Set(["shoal-device", "shoal-device.node", ...names].map((name) => `${name}.js`));
 for (const name of readdirSync(DIST)) if (name.endsWith(".js") && !built.has(name)) rmSync(path.join(DIST, name));

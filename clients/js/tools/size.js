@@ -9,7 +9,7 @@ import { gzipSync } from "node:zlib";
 import { MECHANISMS } from "../src/mechanisms.js";
 
 const LIMIT = 20_000; // bytes: the module itself, and all that a campaign without a schema and a shuffler loads
-const ENTRY = "shoal-client.js";
+const ENTRY = "shoal-device.js";
 const IMPORTED = /\bfrom"\.\/([\w.-]+)"/g;
 const PART = /import\("\.\/([\w.-]+)"\)/;
 

@@ -5,7 +5,7 @@ The same bits from Spark
 
 The estimators need counts and sums of the records and nothing else, so a cluster of machines can
 add them up. You learn that a Spark job is the same line of code and gives the same bits; it needs
-``pip install "shoal[plot,spark]"`` and Java, and says what is missing where they are not there.
+``pip install ".[plot,spark]"`` (in a clone) and Java, and says what is missing where they are not there.
 """
 
 # %%
@@ -25,7 +25,7 @@ from shoal.plotting import draw_release
 data = make_gaussians(20_000, n_clusters=5, random_state=3)
 missing = []
 if importlib.util.find_spec("pyspark") is None:
-    missing.append('pyspark (pip install "shoal[spark]")')
+    missing.append('pyspark (pip install ".[spark]" in a clone of shoal)')
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     missing.append("Java (such as apt-get install default-jre-headless)")
 

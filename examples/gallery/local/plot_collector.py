@@ -5,7 +5,7 @@ A collection from device to label
 
 A campaign is signed, devices report once over HTTP, an analyst publishes clusters, and each device
 finds its own. You learn the whole round trip, with a server on this machine and its database in
-SQLite; it needs ``pip install "shoal[plot,serve]"``.
+SQLite; it needs ``pip install ".[plot,serve]"`` in a clone.
 """
 
 # %%

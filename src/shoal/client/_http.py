@@ -18,7 +18,7 @@ from shoal.client.transport import BLOCK, Answer, Request
 
 __all__ = ["exchange"]
 
-AGENT = "shoal-client"  # the same for all devices
+AGENT = "shoal-device"  # the same for all devices
 LATE = "the answer was not whole in time"
 
 

@@ -1,4 +1,4 @@
-"""``shoal-client``: take part in campaigns from a shell, for devices without Python code.
+"""``shoal-device``: take part in campaigns from a shell, for devices without Python code.
 
 The file of the device is ``--file``; the key is needed once, after that the file knows it. The
 ingest key comes from a file or from SHOAL_INGEST_KEY: arguments of a command can be seen by all
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in given.run(device, given):
             sys.stdout.write(f"{line}\n")
     except ShoalError as refused:
-        sys.stderr.write(f"shoal-client: {refused}\n")
+        sys.stderr.write(f"shoal-device: {refused}\n")
         return 1
     return 0
 
@@ -124,7 +124,7 @@ def _ingest_key(path: str | None) -> str | None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="shoal-client",
+        prog="shoal-device",
         description="Take part in signed campaigns; only reports leave the device.",
     )
     parser.add_argument("--file", required=True, help="the one file of this device")

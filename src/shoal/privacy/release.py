@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from shoal import _html
+from shoal import __version__
 from shoal._files import atomic_write
 from shoal._json_text import read_json
 from shoal.exceptions import ParameterError, ReleaseError
@@ -26,7 +27,7 @@ from shoal.privacy.guarantee import Guarantee
 
 __all__ = ["Release", "current_versions"]
 
-_PACKAGES = ("shoal", "shoal-client", "numpy", "scikit-learn")
+_PACKAGES = ("numpy", "scikit-learn")
 _SCHEMA_VERSION = 3
 _READABLE = (2, 3)  # version 2 knew no mu of a guarantee
 _FIELDS = {
@@ -47,14 +48,14 @@ def current_versions() -> dict[str, str]:
     -------
     versions : dict of str
         Versions of shoal, numpy, scikit-learn and Python, as far as they are installed: a device
-        has shoal-client and no scikit-learn.
+        has no scikit-learn.
 
     Examples
     --------
     >>> sorted(current_versions())
     ['numpy', 'python', 'scikit-learn', 'shoal']
     """
-    versions = {package: _version(package) for package in _PACKAGES}
+    versions = {"shoal": __version__} | {package: _version(package) for package in _PACKAGES}
     installed = {package: version for package, version in versions.items() if version}
     return {**installed, "python": platform.python_version()}
 

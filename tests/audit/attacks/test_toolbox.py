@@ -73,7 +73,7 @@ def test_without_the_toolbox(tmp_path):
     ]
     *_, last = done.stderr.splitlines()
     assert "MissingPackageError: art" in last
-    assert "pip install 'shoal[attacks]'" in last
+    assert "pip install '.[attacks]'" in last
 
 
 @needs_toolbox
