@@ -60,9 +60,19 @@ def test_one_version():
 
 
 # An install by name of one of ours, such as: pip install "shoal-dp[plot]".
-INSTALL = re.compile(r"\b(pipx?|uv|npm|npx|pnpm|yarn)\b[^\n`]*?\b(?:install|add|run|tool|i)\b([^\n`]*)")
+INSTALL = re.compile(
+    r"\b(pipx?|uv|npm|npx|pnpm|yarn)\b[^\n`]*?\b(?:install|add|run|tool|i)\b([^\n`]*)"
+)
 OURS = re.compile(r"""(?<![\w./@-])@?(shoal[\w-]*)(?=$|[\s\[=@<>~"'`,;:)])""")
-TEXTS = ("*.md", "docs/**/*", "examples/**/*", "clients/**/*", "src/**/*", "deploy/**/*", ".github/**/*")
+TEXTS = (
+    "*.md",
+    "docs/**/*",
+    "examples/**/*",
+    "clients/**/*",
+    "src/**/*",
+    "deploy/**/*",
+    ".github/**/*",
+)
 UNREAD = ("node_modules", "dist", "_build", "vectors", "__pycache__", "vendor")
 
 
@@ -174,7 +184,9 @@ def test_names_that_need_an_extra_say_which():
     expected = {"shoal.collector", "shoal.service", "shoal.shuffler", "shoal.studio"}
     assert {package for package, _, _ in refused} == expected
     for _, name, text in refused:
-        assert re.fullmatch(r"\w+ is not installed: run `pip install '\.\[serve\]'` in a clone of shoal", text), name
+        assert re.fullmatch(
+            r"\w+ is not installed: run `pip install '\.\[serve\]'` in a clone of shoal", text
+        ), name
     assert {"serve", "RelayStore"} <= {
         name for package, name, _ in refused if "shuffler" in package
     }

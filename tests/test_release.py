@@ -393,7 +393,10 @@ def test_bills_of_materials_are_of_the_built_wheels(monkeypatch, tmp_path):
     monkeypatch.setattr(check, "ROOT", tmp_path)
     with pytest.raises(check.ReleaseError, match="run make release-files"):
         check.write_sbom()
-    for name in (f"shoal_dp-{version}-py3-none-any.whl", f"shoal_device-{version}-py3-none-any.whl"):
+    for name in (
+        f"shoal_dp-{version}-py3-none-any.whl",
+        f"shoal_device-{version}-py3-none-any.whl",
+    ):
         (tmp_path / name).touch()
     for name in (f"shoal_dp-{version}.tar.gz", f"shoal_device-{version}.tar.gz"):
         (tmp_path / name).touch()
@@ -408,7 +411,9 @@ def test_bills_of_materials_are_of_the_built_wheels(monkeypatch, tmp_path):
     def listed(*words):
         python, target = words[-1], Path(words[-2])
         assert not (python.parent / "direct_url.json").exists(), "it names a folder"
-        target.write_text('{"components": [{"name": "shoal-dp"}, {"name": "shoal-device"}]}', "utf-8")
+        target.write_text(
+            '{"components": [{"name": "shoal-dp"}, {"name": "shoal-device"}]}', "utf-8"
+        )
 
     monkeypatch.setattr(check, "install", install)
     monkeypatch.setattr(check, "run", listed)

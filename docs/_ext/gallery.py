@@ -113,5 +113,5 @@ sphinx_gallery_conf = {
     "min_reported_time": 0,
     "write_computation_times": False,
     "notebook_extensions": {".py"},
-    "first_notebook_cell": '# in a clone of shoal: pip install ".[plot]", and the extra that the text names',
+    "first_notebook_cell": '# in a clone: pip install ".[plot]", and the extra that is named',
 }

@@ -385,7 +385,9 @@ def test_labels_that_fail_after_the_release(data, tmp_path, monkeypatch):
 
 def test_without_a_picture_library(data, tmp_path, monkeypatch):
     def missing(*arguments, **more):
-        raise MissingPackageError("altair is not installed: run `pip install '.[plot]'` in a clone of shoal")
+        raise MissingPackageError(
+            "altair is not installed: run `pip install '.[plot]'` in a clone of shoal"
+        )
 
     monkeypatch.setattr(plotting, "draw_release", missing)
     result = run(data, out=tmp_path / "out")

@@ -38,7 +38,17 @@ FEWER = {
     "shoal compare": "--runs 2 --jobs 1 --no-attacks",
 }
 # Of other programs; whatever a page shows beside these is run, or its options are looked up.
-OTHERS = ("pip install", "export", "docker compose", "mkdir", "openssl", "git grep", "make", "echo")
+OTHERS = (
+    "pip install",
+    "export",
+    "docker compose",
+    "mkdir",
+    "openssl",
+    "git grep",
+    "make",
+    "echo",
+    "source",
+)
 REFUSED = "--k 4 --ledger spent.jsonl"  # a page shows how a ledger refuses it
 NUMBER = ["n", "0", "250", "", "n", "n", ""]
 ANSWERS = {  # to `shoal schema`, after whether the first line holds the names
@@ -134,7 +144,7 @@ def help_of(words, capsys):
 def test_commands_that_run_elsewhere_have_these_options(capsys):
     lines = {line for lines in PAGES.values() for line in lines}
     for line in sorted(lines):
-        found = re.search(r"\bshoal(-client)? .*", line)
+        found = re.search(r"\bshoal(-device)? .*", line)
         if found and f"{found[0]} ".startswith((*ELSEWHERE, "shoal-device")):
             words = shlex.split(found[0])
             shown = help_of(words, capsys)

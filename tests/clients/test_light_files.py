@@ -123,7 +123,9 @@ def test_what_is_not_in_it_is_said_in_one_line(installed, missing):
     assert len(said) == len(statements), done.stderr
     for line in said:
         assert line.startswith("MissingPackageError ")
-        assert line.endswith("run `pip uninstall shoal-device`, then `pip install .` in a clone of shoal")
+        assert line.endswith(
+            "run `pip uninstall shoal-device`, then `pip install .` in a clone of shoal"
+        )
 
 
 FRAME = """

@@ -287,6 +287,6 @@ def test_parquet_without_its_package(tmp_path, monkeypatch):
         raise MissingPackageError(f"{package} is not installed: run `pip install '.[{extra}]'`")
 
     monkeypatch.setattr(files, "require", missing)
-    with pytest.raises(MissingPackageError, match=r"shoal\[arrow\]"):
+    with pytest.raises(MissingPackageError, match=r"\.\[arrow\]"):
         check_table_path(tmp_path / "a.parquet", ["a"])
     assert check_table_path(tmp_path / "a.csv", ["a"])

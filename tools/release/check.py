@@ -379,7 +379,10 @@ def write_sbom() -> None:
     """Write what shoal[all] and shoal-device are made of, as CycloneDX, from fresh environments."""
     OUT.mkdir(parents=True, exist_ok=True)
     built = built_files()  # what is published, not the tree that it was made from
-    places = {"shoal-dp": f"{built['shoal.whl'].as_posix()}[all]", "shoal-device": built["client.whl"]}
+    places = {
+        "shoal-dp": f"{built['shoal.whl'].as_posix()}[all]",
+        "shoal-device": built["client.whl"],
+    }
     kept = Path(tempfile.mkdtemp(prefix="shoal-sbom-"))
     try:
         for name, what in places.items():

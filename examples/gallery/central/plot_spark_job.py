@@ -4,8 +4,8 @@ The same bits from Spark
 ========================
 
 The estimators need counts and sums of the records and nothing else, so a cluster of machines can
-add them up. You learn that a Spark job is the same line of code and gives the same bits; it needs
-``pip install ".[plot,spark]"`` (in a clone) and Java, and says what is missing where they are not there.
+add them up. You learn that a Spark job is the same line of code and gives the same bits. It needs
+``pip install ".[plot,spark]"`` in a clone, and Java, and says which of them is missing.
 """
 
 # %%

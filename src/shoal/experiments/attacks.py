@@ -211,7 +211,9 @@ def _chosen(attacks: Sequence[str] | None, central: bool) -> tuple[list[str], li
         chosen = list(fitting)
         if importlib.util.find_spec("art") is None:
             chosen.remove("shadow")
-            notes.append("shadow models left out: run `pip install '.[attacks]'` in a clone of shoal")
+            notes.append(
+                "shadow models left out: run `pip install '.[attacks]'` in a clone of shoal"
+            )
     else:
         chosen = list(dict.fromkeys(attacks))
         for attack in chosen:

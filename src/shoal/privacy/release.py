@@ -16,8 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from shoal import _html
-from shoal import __version__
+from shoal import __version__, _html
 from shoal._files import atomic_write
 from shoal._json_text import read_json
 from shoal.exceptions import ParameterError, ReleaseError
