@@ -53,6 +53,7 @@ lint: style types
 style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/typos
 
 types: $(VENV)/.test
 	$(BIN)/lint-imports

@@ -245,7 +245,7 @@ def test_check_names_columns_and_no_values():
         ("{", "no JSON"),
         ("[]", "object"),
         ('{"fields": 3}', "list of fields"),
-        ('{"fields": [{"name": "age", "type": "colour"}]}', "type of field 'age' must be one of"),
+        ('{"fields": [{"name": "age", "type": "hue"}]}', "type of field 'age' must be one of"),
         (
             json.dumps(
                 {"fields": [{"name": "c", "constraints": {"enum": [*map(str, range(1001))]}}]}

@@ -166,9 +166,9 @@ def damage_nan():
 
 
 def damage_page():
-    spoilt = bytearray(Path("parquet/3.parquet").read_bytes())
-    spoilt[8:400] = bytes(255 - value for value in spoilt[8:400])
-    Path("parquet/3.parquet").write_bytes(spoilt)
+    spoiled = bytearray(Path("parquet/3.parquet").read_bytes())
+    spoiled[8:400] = bytes(255 - value for value in spoiled[8:400])
+    Path("parquet/3.parquet").write_bytes(spoiled)
 
 
 def damage_end():

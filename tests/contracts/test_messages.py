@@ -27,7 +27,7 @@ X = np.random.default_rng(0).normal(size=(N, 2))
 X[7] = MARK
 
 
-def spoilt(value):
+def spoiled(value):
     records = X.copy()
     records[11, 0] = value
     return records
@@ -39,9 +39,9 @@ def mixed(value):
 
 NAMES = ["alice", *["bob"] * (N - 1)]
 TABLES = {
-    "nan": spoilt(np.nan),
-    "inf": spoilt(np.inf),
-    "nan in a frame": pd.DataFrame(spoilt(np.nan), columns=["a", "b"]),
+    "nan": spoiled(np.nan),
+    "inf": spoiled(np.inf),
+    "nan in a frame": pd.DataFrame(spoiled(np.nan), columns=["a", "b"]),
     "gaps": pl.DataFrame({"a": [None, *[MARK] * (N - 1)]}),
     "one dimension": X[:, 0],
     "three dimensions": X[:, :, None],
@@ -196,7 +196,7 @@ def fit_file(estimator, path, **words):
 def test_bad_files(name, tmp_path):
     """Records that are read later are refused as records in memory are."""
     for kind, table in {
-        "nan": pa.table({"a": spoilt(np.nan)[:, 0]}),
+        "nan": pa.table({"a": spoiled(np.nan)[:, 0]}),
         "gaps": pa.table({"a": pa.array([None, *[MARK] * (N - 1)], pa.float64())}),
         "text": pa.table({"a": NAMES}),
         "dictionary": pa.table({"a": pa.array(NAMES).dictionary_encode()}),

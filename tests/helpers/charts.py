@@ -250,7 +250,7 @@ def released_profile():
             measured("age", "numbers", 0.0, 100.0),
             measured("income", "numbers", 0.0, 1e6, "log"),
             measured("joined", "dates", 15000.0, 19000.0),
-            field("city </script>", "levels", ["A", "a very long name of a level", "missing"]),
+            field("city </script>", "levels", ["A", "a much too long name of a level", "missing"]),
         ],
     }
     return SimpleNamespace(kind="ClusterProfile", values=values, guarantee="a promise")

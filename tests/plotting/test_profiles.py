@@ -29,7 +29,7 @@ def test_bars_are_shares_of_values_that_are_there():
 def test_levels_have_bars_marks_and_intervals():
     drawn = layers(draw_profile(PROFILE, clusters=[0], fields=["city </script>"]))
     assert [one.type for one in drawn] == ["bar", "tick", "rule", "point"]
-    assert column(drawn[0].rows, "y") == ["A", "a very long nam…", "missing"]
+    assert column(drawn[0].rows, "y") == ["A", "a much too long…", "missing"]
 
 
 @pytest.mark.parametrize("kwargs", [{"fields": ["height"]}, {"clusters": [7]}, {"clusters": []}])

@@ -137,7 +137,7 @@ MIXED = Schema([Number("age", minimum=0, maximum=9), Category("city", ["A", "B"]
         ("ward", {}, MECHANISMS[2], "method must be one of noise-aware, density, remap, got 'wa"),
         (["density"], {}, MECHANISMS[2], "method must be one of"),
         ("density", [1], MECHANISMS[2], "parameters must be names and values, got list"),
-        ("density", {"bounds": 1}, MECHANISMS[2], "must be of alpha, n_clusters, min_cluster_siz"),
+        ("density", {"bounds": 1}, MECHANISMS[2], "must be of alpha, n_clusters, min_cluster"),
         ("density", {"alpha": 1.0}, MECHANISMS[2], r"alpha must be a number in \(0, 1\), got 1.0"),
         ("noise-aware", {"n_clusters": 1001}, MECHANISMS[2], "from 1 to 1000, got 1001"),
         ("noise-aware", {"n_clusters": True}, MECHANISMS[2], "from 1 to 1000, got True"),

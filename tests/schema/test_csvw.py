@@ -106,7 +106,7 @@ def test_files_and_groups_of_tables(tmp_path):
         ({}, "list of columns"),
         ({"tableSchema": 3}, "must be an object"),
         ({"tableSchema": "https://example.org/s.json"}, "written out or name a file"),
-        (columns({"name": "a", "datatype": "colour"}), "datatype of CSVW, got 'colour'"),
+        (columns({"name": "a", "datatype": "hue"}), "datatype of CSVW, got 'hue'"),
         (columns({"name": "a", "datatype": {"base": "integer", "minimum": "x"}}), "a number"),
         (columns({"name": "a", "datatype": {"base": "date", "format": "QQ"}}), "made of yyyy"),
         (columns({"name": "a", "virtual": True}), "not virtual"),

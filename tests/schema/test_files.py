@@ -90,7 +90,7 @@ def test_round_trip_of_a_file(tmp_path):
     ("field", "words"),
     [
         ({"name": "x", "type": "duration"}, "type of field 'x' must be one of"),
-        ({"name": "x", "type": "number", "shoal": {"weigth": 2}}, "got 'weigth'"),
+        ({"name": "x", "type": "number", "shoal": {"sizes": 2}}, "got 'sizes'"),
         ({"name": "x", "type": "number", "shoal": {"scale": "root"}}, "scale of field 'x'"),
         ({"name": "x", "type": "number", "decimalChar": ","}, "decimalChar of field 'x'"),
         (

@@ -209,9 +209,9 @@ def spoil_nan(data):
 
 def spoil_page(data):
     file = data / "3.parquet"
-    spoilt = bytearray(file.read_bytes())
-    spoilt[8:400] = bytes(255 - value for value in spoilt[8:400])
-    file.write_bytes(spoilt)
+    spoiled = bytearray(file.read_bytes())
+    spoiled[8:400] = bytes(255 - value for value in spoiled[8:400])
+    file.write_bytes(spoiled)
 
 
 def spoil_end(data):

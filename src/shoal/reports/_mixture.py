@@ -35,7 +35,7 @@ class Mixture:
     covariances : ndarray of float64, shape (k, d, d)
         Of the records, without the noise.
     objective : ndarray of float64
-        Penalised log-likelihood of the reports before each update.
+        Penalized log-likelihood of the reports before each update.
     """
 
     weights: Floats

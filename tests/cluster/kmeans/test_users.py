@@ -226,7 +226,7 @@ def test_refused_by_type(subtests):
                 kept(ids)
             text = str(refused.value)
             assert text.startswith(
-                "user_ids must be whole numbers, text, bytes or UUIDs, none of them mis"
+                "user_ids must be whole numbers, text, bytes or UUIDs, none of them"
             )
             assert "\n" not in text
             assert "31.5" not in text

@@ -157,7 +157,7 @@ def _render_clusterers(report: Report, utility: Rows) -> None:
         for columns in dict.fromkeys((*widths[:2], widths[-1])):
             chosen = select(utility, dataset=dataset, columns=columns)
             for measure in ("ami", "sc"):
-                rows = _panelled(chosen, measure)
+                rows = _with_panels(chosen, measure)
                 report.figure(
                     draw_lines,
                     f"{dataset}-{columns}-{measure}",
@@ -177,10 +177,10 @@ def _published(rows: Rows) -> str | None:
     return "published" if any(row.get("published") is not None for row in rows) else None
 
 
-def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
+def _with_panels(rows: Rows, measure: str) -> list[dict[str, Any]]:
     """Return each clusterer and version a panel; clusters of plain records become level lines."""
     wide = with_published(rows, measure)
-    panelled = [
+    paneled = [
         {**row, "panel": f"{row['clusterer']}, {version}"}
         for version in VERSIONS
         for clusterer in CLUSTERERS
@@ -188,8 +188,8 @@ def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
         if row["version"] == version and row["clusterer"] == clusterer
     ]
     if measure == "sc":
-        plain = {(row["panel"], row["plain_sc"]) for row in panelled if row["plain_sc"] is not None}
-        panelled += [
+        plain = {(row["panel"], row["plain_sc"]) for row in paneled if row["plain_sc"] is not None}
+        paneled += [
             {
                 "panel": panel,
                 "mechanism": "plain records",
@@ -199,7 +199,7 @@ def _panelled(rows: Rows, measure: str) -> list[dict[str, Any]]:
             }
             for panel, value in sorted(plain)
         ]
-    return panelled
+    return paneled
 
 
 def _render_maps(report: Report, utility: Rows, attack: Rows) -> None:
