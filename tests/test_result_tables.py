@@ -24,7 +24,6 @@ def load_tool(name: str) -> ModuleType:
 
 
 tables = load_tool("result_tables")
-recording = load_tool("terminal_recording")
 
 
 @pytest.fixture
@@ -85,33 +84,10 @@ def test_verdicts_are_kept_from_json(copy: Path) -> None:
     assert results.origin["command"] == "shoal reproduce kccm --quick"
 
 
-def frames() -> list[object]:
-    lines = [(), (recording.Run(0, "$ shoal"),), (recording.Run(0, "a < b", "red", bold=True),)]
-    return [recording.Frame(float(n), (line,)) for n, line in enumerate(lines)]
-
-
-def test_a_recording_shows_each_line_while_it_lasts() -> None:
-    first, last = recording.versions(frames(), 4.0)
-    assert (first.start, first.end) == (1.0, 2.0)
-    assert (last.start, last.end) == (2.0, 4.0)
-    text = recording.svg(frames(), 4.0, title="t", description="d")
-    expected = "0%{visibility:hidden}25.00%{visibility:visible}50.00%{visibility:hidden}"
-    assert f"@keyframes k0{{{expected}}}" in text
-    assert "a &lt; b" in text
-
-
-def test_the_picture_of_the_terminal_is_small_and_needs_nothing() -> None:
-    path = recording.PICTURE
-    text = path.read_text(encoding="utf-8")
-    root = ElementTree.fromstring(text)
-    names = {element.tag.rpartition("}")[2] for element in root.iter()}
-    assert names <= {"svg", "title", "desc", "style", "rect", "path", "circle", "g", "text"}
-    assert path.stat().st_size < 150_000
-    assert not re.search(r"href|url\(|@import|https?://(?!www\.w3\.org/2000/svg)", text)
-    for preference in ("prefers-reduced-motion", "prefers-color-scheme:dark"):
-        assert preference in text
-    # Where nothing moves, the last screen is shown.
-    shown = "".join(
-        "".join(element.itertext()) for element in root.iter() if element.get("class") == "last"
-    )
-    assert "nothing was recorded" in shown
+def test_the_picture_of_the_terminal_loads_nothing() -> None:
+    text = (ROOT / "docs/images/terminal.svg").read_text(encoding="utf-8")
+    assert {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(text).iter()} <= {
+        *("svg", "style", "defs", "clipPath", "rect", "text", "circle", "g")
+    }
+    assert not re.search(r"href|url\((?!#)|@import|@font-face", text)
+    assert "nothing&#160;was&#160;" in text
