@@ -84,36 +84,26 @@ $(MATHJAX):
 	npm install --silent --no-save --prefix build/npm mathjax@3.2.2
 	@mkdir -p $(@D) && cp build/npm/node_modules/mathjax/es5/tex-svg.js $@
 
-.PHONY: check-release check-built release-sizes release-files sbom workflows
-# What would be published: built, checked, installed extra by extra in fresh environments, used, measured (docs/releasing.md).
+.PHONY: check-release check-built release-files workflows
+# What would be published: built, compared with the committed files, installed extra by extra, used (docs/releasing.md).
+# READY=--ready refuses what must not be published yet.
 check-release: $(VENV)/.release node
-	$(BIN)/python tools/release/check.py $(READY)
+	$(BIN)/python tools/release.py $(READY)
 
-# The same, and the table of the docs is written again.
-release-sizes: $(VENV)/.release node
-	$(BIN)/python tools/release/check.py --write
+# Built and compared, and no more. Nothing is installed for it but what builds: no package that shoal only needs to run has
+# a say in what is published.
+release-files: $(VENV)/.release node
+	$(BIN)/python tools/release.py --build $(READY)
 
-# Archives, wheels and the package for npm in build/release, checked, and no more. READY=--ready refuses without an address.
-# Nothing is installed for it but what builds: no package that shoal only needs to run has a say in what is published.
-release-files: $(VENV)/.build node
-	$(BIN)/python tools/release/check.py --build $(READY)
-
-# As check-release, of files that are in build/release already.
+# The files that are in build/release already: compared and used.
 check-built: $(VENV)/.release
-	$(BIN)/python tools/release/check.py --built $(READY)
-
-# Of the wheels in build/release.
-sbom: $(VENV)/.release
-	$(BIN)/python tools/release/check.py --sbom
+	$(BIN)/python tools/release.py --built $(READY)
 
 workflows: $(VENV)/.test
 	$(PYTEST) -q tests/test_release.py
 	$(BIN)/zizmor --offline .
 
-$(VENV)/.release: $(VENV)/.test $(VENV)/.build
-	@touch $@
-
-$(VENV)/.build: $(VENV)/.made pyproject.toml
+$(VENV)/.release: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --group release
 	@touch $@
 
