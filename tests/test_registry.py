@@ -1,16 +1,15 @@
-"""The registry says what is there: names, classes, parameters, looks and exports agree."""
+"""The registry says what is there: names, classes, parameters and exports agree."""
 
 import ast
 import importlib
 import inspect
-import itertools
 from pathlib import Path
 
 import pytest
 
 import shoal
 from shoal._build import load_class, parameter_names
-from shoal._registry import MAX_COLUMNS, METHODS, PUBLIC, SERIES, choices
+from shoal._registry import MAX_COLUMNS, METHODS, PUBLIC, choices
 from shoal.cluster.kmeans._methods import METHODS as KMEANS_METHODS
 from shoal.engines import MAX_COLUMNS as ENGINE_COLUMNS
 
@@ -46,7 +45,6 @@ def test_public_names_are_exported():
 def test_names_are_unique():
     names = [method.name.lower() for method in METHODS]
     assert len(set(names)) == len(names)
-    assert not set(names) & set(SERIES)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
@@ -77,15 +75,6 @@ def test_every_mechanism_can_be_imported_from_shoal():
     for method in METHODS:
         if method.location.startswith(("shoal.mechanisms:", "shoal.cluster:")):
             assert method.class_name in PUBLIC
-
-
-def test_methods_drawn_together_look_different():
-    """In color all that are compared; in gray, by marker and dash, those of one trust model."""
-    compared = [method for method in METHODS if method.compared]
-    for one, other in itertools.combinations(compared, 2):
-        assert one.look.color != other.look.color, (one.name, other.name)
-        if one.trust_model == other.trust_model:
-            assert one.look[1:] != other.look[1:], (one.name, other.name)
 
 
 def test_the_kmeans_methods_are_those_of_the_estimator():

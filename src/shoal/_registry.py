@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["METHODS", "PUBLIC", "SERIES", "Look", "Method", "choices", "class_names"]
+__all__ = ["METHODS", "PUBLIC", "Method", "choices", "class_names"]
 
 TrustModel = Literal["central", "shuffled", "local"]
 Notion = Literal["central", "local", "metric"]
@@ -18,21 +18,6 @@ Output = Literal["centers", "cells", "records", "reports", "remapped"]
 
 MAX_COLUMNS = 8192  # of any engine
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-FULL: tuple[float, ...] = ()
-DASH, DOTS, MIXED, LONG = (4.0, 2.0), (1.0, 1.3), (5.0, 1.5, 1.0, 1.5), (8.0, 2.0)
-
-
-class Look(NamedTuple):
-    """Color, marker and dash of a series in charts, chosen to differ in gray too.
-
-    A marker is a shape of Vega-Lite, or x, pentagon, hexagon, hourglass or star of
-    :mod:`shoal.plotting`.
-    """
-
-    color: str
-    marker: str
-    dash: tuple[float, ...] = FULL
 
 
 class Method(NamedTuple):
@@ -50,8 +35,6 @@ class Method(NamedTuple):
         What it releases.
     summary : str
         What it does, in a few words.
-    look : Look
-        Look of its line, point or bar in charts.
     kwargs : mapping
         Parameters of the class that select this method.
     min_columns, max_columns : int
@@ -70,7 +53,6 @@ class Method(NamedTuple):
     notion: Notion
     output: Output
     summary: str
-    look: Look
     kwargs: Mapping[str, Any] = NOTHING
     min_columns: int = 1
     max_columns: int = MAX_COLUMNS
@@ -92,27 +74,25 @@ class Method(NamedTuple):
         return self.location.partition(":")[2]
 
 
-def _kmeans(method: str, summary: str, look: Look, max_columns: int = MAX_COLUMNS) -> Method:
+def _kmeans(method: str, summary: str, max_columns: int = MAX_COLUMNS) -> Method:
     return Method(
         f"DPKMeans-{method}",
         "shoal.cluster:DPKMeans",
         "central",
         "centers",
         summary,
-        look,
         {"method": method},
         max_columns=max_columns,
     )
 
 
-def _wave(technique: str, summary: str, look: Look) -> Method:
+def _wave(technique: str, summary: str) -> Method:
     return Method(
         f"DPWaveCluster-{technique}",
         "shoal.cluster:DPWaveCluster",
         "central",
         "cells",
         summary,
-        look,
         {"technique": technique},
         max_columns=4,
     )
@@ -122,69 +102,56 @@ METHODS: tuple[Method, ...] = (
     _kmeans(
         "grid",
         "clusters the noisy counts of a grid, then one noisy step; best up to 16 columns",
-        Look("#0b3c5d", "circle"),
         32,
     ),
     _kmeans(
         "tree",
         "as grid, or on a noisy tree with small cells where most records are; best up to 8 columns",
-        Look("#6f7d1c", "triangle-left", LONG),
         8,
     ),
     _kmeans(
         "centered",
         "a noisy grid around the noisy mean, then noisy rounds; for 5 columns or more",
-        Look("#c8643c", "square", LONG),
     ),
     _kmeans(
         "ball",
         "noisy rounds inside a ball that is learned first; for many columns",
-        Look("#d1495b", "triangle-right", MIXED),
     ),
     _kmeans(
         "mixed",
         "noisy rounds with noise that suits numbers and categories; for mixed tables",
-        Look("#3d6b8f", "hourglass", DASH),
     ),
     _kmeans(
         "lloyd",
         "Lloyd's algorithm with noisy counts and sums",
-        Look("#2e8b57", "triangle-up", MIXED),
     ),
     _kmeans(
         "kccm",
         "DP-KCCM, corrected: finds too many clusters, then merges them",
-        Look("#8e5aa8", "diamond", DOTS),
     ),
     _wave(
         "oneshot",
         "WaveCluster with all of epsilon on the band, and a threshold from the known noise",
-        Look("#b3202c", "triangle-down", LONG),
     ),
     _wave(
         "thr",
         "PrivTHR, corrected: WaveCluster with a threshold from a noisy number of empty cells",
-        Look("#1b4965", "cross", LONG),
     ),
     _wave(
         "thr-em",
         "PrivTHR_EM, corrected: WaveCluster with a threshold by the exponential mechanism",
-        Look("#2a9d8f", "pentagon", DASH),
     ),
     _wave(
         "qt",
         "PrivQT, corrected: WaveCluster with a quantile of the noisy values as threshold",
-        Look("#e9a23b", "x", MIXED),
     ),
     _wave(
         "baseline",
         "WaveCluster on synthetic records from a noisy adaptive grid",
-        Look("#b9b9b9", "hexagon", DOTS),
     ),
     _wave(
         "density",
         "cells whose neighborhood holds enough records, as in DBSCAN",
-        Look("#5b2a4e", "star"),
     ),
     Method(
         "DPDensity",
@@ -192,7 +159,6 @@ METHODS: tuple[Method, ...] = (
         "central",
         "cells",
         "clusters of any shape: the significant peaks of a noisy density; nothing to tune",
-        Look("#3d5a80", "hexagon", LONG),
         max_columns=4,
     ),
     Method(
@@ -201,7 +167,6 @@ METHODS: tuple[Method, ...] = (
         "central",
         "records",
         "synthetic records, drawn from noisy histograms and cells or from a noisy tree",
-        Look("#7a7a7a", "square", DOTS),
         compared=False,
     ),
     Method(
@@ -210,7 +175,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "reports",
         "n-dimensional Laplace noise on a public lattice",
-        Look("#6b7280", "cross", MIXED),
         noise_aware=True,
     ),
     Method(
@@ -219,7 +183,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "reports",
         "planar Laplace noise by inverting its distribution function (geo-indistinguishability)",
-        Look("#6a4c93", "x", DASH),
         min_columns=2,
         max_columns=2,
         noise_aware=True,
@@ -230,7 +193,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "reports",
         "three-dimensional Laplace noise by inverting its distribution function",
-        Look("#1a5490", "square", DASH),
         min_columns=3,
         max_columns=3,
         noise_aware=True,
@@ -241,7 +203,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "reports",
         "Laplace noise; reports outside the bounds are moved to the nearest cell",
-        Look("#38b2a3", "triangle-up", MIXED),
         {"remap": "grid"},
     ),
     Method(
@@ -250,7 +211,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "reports",
         "Laplace noise; reports are remapped by the density of all reports",
-        Look("#a9cc3f", "diamond", DOTS),
         {"remap": "bayes"},
     ),
     Method(
@@ -259,7 +219,6 @@ METHODS: tuple[Method, ...] = (
         "local",
         "reports",
         "the Piecewise mechanism, column by column",
-        Look("#c1443c", "triangle-down", LONG),
         noise_aware=True,
     ),
     Method(
@@ -268,7 +227,6 @@ METHODS: tuple[Method, ...] = (
         "local",
         "reports",
         "the Piecewise or the Duchi mechanism, chosen by a public coin",
-        Look("#d9b310", "triangle-right"),
         noise_aware=True,
     ),
     Method(
@@ -277,7 +235,6 @@ METHODS: tuple[Method, ...] = (
         "local",
         "reports",
         "the two-valued mechanism of Duchi, Jordan and Wainwright",
-        Look("#d98cc4", "triangle-left", DOTS),
         noise_aware=True,
     ),
     Method(
@@ -286,7 +243,6 @@ METHODS: tuple[Method, ...] = (
         "local",
         "reports",
         "the Square Wave mechanism, column by column",
-        Look("#7a4e2d", "pentagon", DOTS),
         noise_aware=True,
     ),
     Method(
@@ -295,7 +251,6 @@ METHODS: tuple[Method, ...] = (
         "local",
         "reports",
         "randomized response on the color of the record's cell in a public partition",
-        Look("#0f7173", "star", DASH),
         noise_aware=True,
         shuffled=True,
     ),
@@ -305,7 +260,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "remapped",
         "moves each report to the point with the least expected error",
-        Look("#a9cc3f", "diamond", DOTS),
         compared=False,
     ),
     Method(
@@ -314,7 +268,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "remapped",
         "moves reports outside the bounds to the nearest cell",
-        Look("#38b2a3", "triangle-up", MIXED),
         compared=False,
     ),
     Method(
@@ -323,7 +276,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "remapped",
         "clips reports to the bounds",
-        Look("#7fb8a4", "square", LONG),
         compared=False,
     ),
     Method(
@@ -332,7 +284,6 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "centers",
         "k-means on reports, corrected for their known noise",
-        Look("#204e4a", "circle", LONG),
         compared=False,
     ),
     Method(
@@ -341,37 +292,9 @@ METHODS: tuple[Method, ...] = (
         "metric",
         "cells",
         "clusters of any shape from reports, corrected for their known noise",
-        Look("#4f6d7a", "hexagon", DASH),
         max_columns=3,
         compared=False,
     ),
-)
-
-# What charts draw beside methods: trust models, the sources' own names, baselines.
-SERIES: Mapping[str, Look] = MappingProxyType(
-    {
-        "central": Look("#0b3c5d", "circle"),
-        "local": Look("#e07a1f", "square", DASH),
-        "shuffled": Look("#2e8b57", "diamond", DOTS),
-        "dpkmeans": Look("#0b3c5d", "circle"),
-        "dpwavecluster": Look("#5b2a4e", "cross", LONG),
-        "nd-laplace": Look("#1a5490", "square", DASH),
-        "grid-nd-laplace": Look("#38b2a3", "triangle-up", MIXED),
-        "density-nd-laplace": Look("#a9cc3f", "diamond", DOTS),
-        "thr": Look("#0b3c5d", "circle"),
-        "thr-em": Look("#2a9d8f", "square", DASH),
-        "qt": Look("#e9a23b", "triangle-up", MIXED),
-        "baseline": Look("#b9b9b9", "diamond", DOTS),
-        "oneshot": Look("#b3202c", "triangle-down", LONG),
-        "average k": Look("#8fb8de", "circle"),
-        "average nk": Look("#1a5490", "square", DASH),
-        "allocation k": Look("#f0b27a", "triangle-up", MIXED),
-        "allocation nk": Look("#b9770e", "diamond", DOTS),
-        "gaussian k": Look("#8fd0bd", "triangle-down", LONG),
-        "gaussian nk": Look("#1e7b63", "cross", DASH),
-        "auto": Look("#b3202c", "triangle-left"),
-        "k-means without privacy": Look("#4a4a4a", "triangle-right", DOTS),
-    }
 )
 
 # Names that can be imported from `shoal` itself, and their packages.

@@ -5,7 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from shoal.plotting._theme import COLORS, GROWING, LOOKS, SPARE, cluster_look, line_glyph, looks
+from shoal._registry import METHODS
+from shoal.plotting._theme import (
+    COLORS,
+    GROWING,
+    LOOKS,
+    PALETTE,
+    cluster_look,
+    line_glyph,
+    looks,
+)
 
 
 def lightness(color):
@@ -49,13 +58,21 @@ def test_colors_of_one_source_differ_in_lightness(names):
     assert min(np.diff(sorted(lightness(COLORS[name]) for name in names))) > 0.03
 
 
+def test_methods_that_are_compared_differ_in_color_and_those_of_one_model_in_gray():
+    compared = [method for method in METHODS if method.compared]
+    assert len({COLORS[method.name.lower()] for method in compared}) == len(compared)
+    for model in ("central", "local"):
+        names = [method.name.lower() for method in compared if method.trust_model == model]
+        assert len({LOOKS[name].marker for name in names}) == len(names)
+
+
 def test_the_scale_of_a_map_can_be_read_in_gray():
     shades = [lightness(color) for color in GROWING]
     assert all(one < other for one, other in itertools.pairwise(shades))
 
 
 def test_clusters_keep_their_looks_and_noise_has_its_own():
-    assert cluster_look(3) == SPARE[3]
+    assert cluster_look(3).color == PALETTE[3]
     assert len({cluster_look(number) for number in range(-1, 100)}) == 101
 
 

@@ -22,10 +22,10 @@ from shoal.plotting._theme import (
     DASHES,
     GRAY,
     RED,
-    SPARE,
     SQUARE,
     line_glyph,
     looks,
+    palette_look,
 )
 
 __all__ = ["ceiling", "draw_audit", "draw_rates", "draw_roc"]
@@ -138,7 +138,7 @@ def draw_rates(rows: Sequence[Any], *, path: str | os.PathLike[str] | None = Non
     # Colors from dark to light, each with a dash of its own, so that a gray print tells them apart.
     for index, row in enumerate(rows):
         look: dict[str, Any] = {
-            "color": SPARE[index % len(SPARE)].color,
+            "color": palette_look(index).color,
             "dash": DASHES[index % len(DASHES)],
         }
         name = row.result.attack

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from shoal._registry import METHODS, SERIES
+from shoal._registry import METHODS
 
 __all__ = [
     "AXES",
@@ -22,10 +22,10 @@ __all__ = [
     "LOOKS",
     "MAX_NAMED",
     "NOISE",
+    "PALETTE",
     "RED",
     "RING",
     "SHADED",
-    "SPARE",
     "SPARSE",
     "SQUARE",
     "Look",
@@ -33,6 +33,7 @@ __all__ = [
     "cluster_name",
     "line_glyph",
     "looks",
+    "palette_look",
 ]
 
 GRAY, DARK_GRAY, RED = "#999999", "#4d4d4d", "#b3261e"
@@ -80,15 +81,13 @@ FULL: tuple[float, ...] = (1, 0)
 DOTS, SPARSE = (2, 2.5), (1.5, 4.5)
 DASHES = (FULL, (7, 3.5), (1.8, 2.4), (9, 3, 2, 3))
 
-# Markers that Vega does not know, as paths in the square from -1 to 1.
-MARKERS = {
-    "x": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
-    "pentagon": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z",
-    "hexagon": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
-    "hourglass": "M-.8,-1L.8,-1L-.8,1L.8,1Z",
-    "star": "M0,-1L.26,-.36L1,-.34L.42,.14L.65,.89L0,.44L-.65,.89L-.42,.14L-1,-.34L-.26,-.36Z",
-}
-CENTER = MARKERS["x"]
+# Markers: shapes of Vega, and paths in the square from -1 to 1.
+CENTER = "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z"
+PENTAGON = "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z"
+HEXAGON = "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z"
+HOURGLASS = "M-.8,-1L.8,-1L-.8,1L.8,1Z"
+STAR = "M0,-1L.26,-.36L1,-.34L.42,.14L.65,.89L0,.44L-.65,.89L-.42,.14L-1,-.34L-.26,-.36Z"
+BAR = "M-.4,-1.1H.4V1.1H-.4Z"
 RING = "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0ZM-.65,0A.65,.65,0,1,0,.65,0A.65,.65,0,1,0,-.65,0Z"
 HOLLOW_DIAMOND = "M0,-1.1L.8,0L0,1.1L-.8,0ZM0,-.65L-.45,0L0,.65L.45,0Z"
 # Squares that are full, outlined, half full, and almost empty.
@@ -108,25 +107,44 @@ class Look(NamedTuple):
     marker: str
 
 
-# By name in small letters, as the registry has them.
-LOOKS = {
-    name.lower(): Look(look.color, MARKERS.get(look.marker, look.marker))
-    for name, look in (*((one.name, one.look) for one in METHODS), *SERIES.items())
-}
-
-# For names that are not in the table, in this order.
-SPARE = (
-    Look("#1b4965", "circle"),
-    Look("#e07a1f", "square"),
-    Look("#2e8b57", "triangle-up"),
-    Look("#8e5aa8", "diamond"),
-    Look("#b3261e", "triangle-down"),
-    Look("#56a3d9", "cross"),
-    Look("#b8860b", MARKERS["x"]),
-    Look("#3d3d3d", "triangle-left"),
-    Look("#e38fb1", "triangle-right"),
-    Look("#9a9a9a", MARKERS["pentagon"]),
+# The first ten were chosen by eye. Each further one is the color, of those that can be seen on
+# white, that is farthest from all before it (in OKLab), and differs from the last four in gray.
+PALETTE = (
+    "#1b4965", "#e07a1f", "#2e8b57", "#8e5aa8", "#b3261e", "#56a3d9", "#b8860b", "#3d3d3d",
+    "#e38fb1", "#9a9a9a", "#3d006f", "#11c98b", "#cfc154", "#821865", "#046fc7", "#7d6255",
+    "#ae84f2", "#760a03", "#0a5e14", "#d25577", "#523ba4", "#2fd4ec", "#b4b7f7", "#80a924",
+    "#538296", "#540538", "#0a6c69", "#fda578", "#aa376f", "#1fa89c",
+)  # fmt: skip
+SHAPES = (
+    *("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", CENTER),
+    *("triangle-left", "triangle-right", PENTAGON, HEXAGON, HOURGLASS, STAR, BAR),
 )
+
+
+def palette_look(number: int) -> Look:
+    """Return a look by its number: colors come again after all, with other markers then."""
+    turn, index = divmod(number, len(PALETTE))
+    return Look(PALETTE[index], SHAPES[(index + turn) % len(SHAPES)])
+
+
+def _own_looks() -> dict[str, Look]:
+    """Return the looks of trust models and methods, by name in small letters.
+
+    A method has the look of its place in the registry, also by the name of its class and by the
+    parameter that selects it, which the sources use.
+    """
+    found = {name: palette_look(at) for at, name in enumerate(("central", "local", "shuffled"))}
+    for at, method in enumerate(METHODS):
+        for name in (method.name, method.class_name, *method.kwargs.values()):
+            found.setdefault(name.lower(), palette_look(at))
+    return found | {
+        "nd-laplace": found["sphericallaplace"],
+        "grid-nd-laplace": found["kdlaplace-grid"],
+        "density-nd-laplace": found["kdlaplace-bayes"],
+    }
+
+
+LOOKS = _own_looks()
 
 COLORS = {
     **{name: look.color for name, look in LOOKS.items()},
@@ -180,7 +198,7 @@ def looks(names: Iterable[Hashable]) -> dict[Any, Look]:
     Returns
     -------
     looks : dict of str to Look
-        In the order of the names. All differ for up to thirty names.
+        In the order of the names. All differ for up to 300 names.
 
     Examples
     --------
@@ -196,18 +214,18 @@ def looks(names: Iterable[Hashable]) -> dict[Any, Look]:
         look = LOOKS.get(str(name).split("(")[0].strip().lower())
         if look is not None and look not in chosen.values():
             chosen[name] = look
-    # After one round of the spare looks, colors come again with other markers.
-    spare = (_spare(turn * len(SPARE) + index) for turn, index in _square(len(SPARE)))
     colors = {look.color for look in chosen.values()}
     markers = {look.marker for look in chosen.values()}
-    free = [look for look in spare if look.color not in colors]
-    left = itertools.cycle(sorted(free, key=lambda look: look.marker in markers))
+    spare = (palette_look(number) for number in range(len(PALETTE) * len(SHAPES)))
+    free = [look for look in spare if look not in chosen.values()]
+    free.sort(key=lambda look: (look.color in colors, look.marker in markers))
+    left = itertools.cycle(free)
     return {name: chosen[name] if name in chosen else next(left) for name in wanted}
 
 
 def cluster_look(cluster: int) -> Look:
     """Return color and marker of a cluster, the same in all charts; noise is a light cross."""
-    return Look("#bfbfbf", CENTER) if cluster == NOISE else _spare(cluster)
+    return Look("#bfbfbf", CENTER) if cluster == NOISE else palette_look(cluster)
 
 
 def cluster_name(cluster: int) -> str:
@@ -229,12 +247,3 @@ def line_glyph(dash: Sequence[float] = FULL) -> str:
             strokes += f"M{at:.2f},{-half}H{min(at + length, end):.2f}V{half}H{at:.2f}Z"
         at += length
     raise AssertionError("unreachable")
-
-
-def _spare(number: int) -> Look:
-    turn, index = divmod(number % len(SPARE) ** 2, len(SPARE))
-    return Look(SPARE[index].color, SPARE[(index + turn) % len(SPARE)].marker)
-
-
-def _square(side: int) -> Iterable[tuple[int, int]]:
-    return itertools.product(range(side), range(side))

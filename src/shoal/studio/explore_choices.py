@@ -16,7 +16,6 @@ AUTO = Method(
     "central",
     "centers",
     "k-means that chooses its method from public or noisy numbers",
-    next(one.look for one in METHODS if one.class_name == "DPKMeans"),
 )
 
 
