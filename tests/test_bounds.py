@@ -32,7 +32,7 @@ def test_columns_of_bounds() -> None:
         (Ball([0, 0], 1), r"^center must have one value or 3 values \(one per column\), got 2"),
         (Ball(np.inf, 1), "^center must be finite, got inf"),
         (
-            Ball("here"),  # type: ignore[arg-type]
+            Ball("here"),
             "^center must be one number or one per column, got 'here'",
         ),
     ],

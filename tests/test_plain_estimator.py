@@ -16,7 +16,7 @@ FLOATS = [np.float64, np.float32, np.float16]
 def make(base, transformer, names):
     """Return the same estimator, of scikit-learn's base classes or of ours."""
 
-    class Scaler(names, transformer, base):  # type: ignore[valid-type]
+    class Scaler(names, transformer, base):
         def __init__(self, factor=1.0, *, inner=None, limits=(0.0, 1.0)):
             self.factor = factor
             self.inner = inner

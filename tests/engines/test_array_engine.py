@@ -104,7 +104,7 @@ def test_an_error_in_a_part_reaches_the_caller():
     def kernel(part):
         raise MemoryError
 
-    kernel.rows = 1  # type: ignore[attr-defined]
+    kernel.rows = 1
     with pytest.raises(MemoryError):
         ArrayEngine(np.zeros((5, 1), dtype=np.int32), threads=2).add_up(kernel)
 

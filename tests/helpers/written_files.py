@@ -26,7 +26,7 @@ def written_files() -> Iterator[list[str]]:
     """Yield a list that fills with what is opened to be written, or made to be."""
     if not getattr(sys, "_shoal_watched", False):  # a hook cannot be taken away again
         sys.addaudithook(_watch)
-        sys._shoal_watched = True  # type: ignore[attr-defined]
+        sys._shoal_watched = True
     found: list[str] = []
     _watching.append(found)
     try:

@@ -58,7 +58,7 @@ def asked(here):
         assert answer.status_code == status, answer.text
         return answer.json()
 
-    ask.client = here.client  # type: ignore[attr-defined]
+    ask.client = here.client
     return ask
 
 

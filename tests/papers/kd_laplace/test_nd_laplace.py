@@ -70,7 +70,7 @@ def test_bad_parameters(subtests):
     for method, message in [
         (NdLaplace(0.0), "epsilon must be"),
         (
-            GridNdLaplace(source="paper"),  # type: ignore[arg-type]
+            GridNdLaplace(source="paper"),
             "source must be 'thesis' or 'code', got 'paper'",
         ),
         (GridNdLaplace(grid_points=0), "grid_points must be"),
