@@ -101,7 +101,6 @@ check-built: $(VENV)/.release
 
 workflows: $(VENV)/.test
 	$(PYTEST) -q tests/test_release.py
-	$(BIN)/zizmor --offline .
 
 $(VENV)/.release: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --group release
