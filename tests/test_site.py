@@ -106,6 +106,12 @@ def test_links_resolve(file):
             assert anchor in anchors(linked), f"{file.name}: {target}"
 
 
+def test_texts_follow_what_they_are_made_from():
+    """The import map and the public names, declared once."""
+    texts = runpy.run_path(str(ROOT / "tools/derived_texts.py"))
+    assert list(texts["outdated"]()) == [], "run: python tools/derived_texts.py"
+
+
 def test_the_guide_is_drawn_as_its_script_says():
     drawn = runpy.run_path(str(ROOT / "tools/draw_choice_guide.py"))
     assert read(drawn["FILE"]) == drawn["draw"](), "run: python tools/draw_choice_guide.py"
