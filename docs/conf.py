@@ -8,9 +8,10 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
 from gallery import sphinx_gallery_conf  # noqa: E402, F401
-from public_names import PACKAGES, examples_by_name, pages, public_names  # noqa: E402
+from reference import examples_by_name, full_names, kinds  # noqa: E402
 
 import shoal  # noqa: E402
+from shoal._api import PAGES  # noqa: E402
 
 ONLINE = os.environ.get("SHOAL_DOCS_ONLINE") == "1"
 
@@ -42,7 +43,7 @@ nitpick_ignore_regex = [] if ONLINE else [(r"py:\w+", r"numpy(\..*)?")]
 autosummary_generate = True
 autosummary_imported_members = True
 autosummary_context = {
-    "api": {package: public_names(package)._asdict() for package in PACKAGES},
+    "api": {page.module: kinds(page) for page in PAGES},
     "examples": examples_by_name(),
 }
 autodoc_typehints = "none"  # types are in the sections of numpydoc
@@ -52,7 +53,7 @@ autodoc_preserve_defaults = True
 numpydoc_show_class_members = False  # members are written in full on the page of their class
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
-numpydoc_xref_aliases = {**pages(), "bool": "python:bool"}
+numpydoc_xref_aliases = {**full_names(), "bool": "python:bool"}
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_inline", "deflist"]
 myst_heading_anchors = 4

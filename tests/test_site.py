@@ -1,16 +1,13 @@
-"""The site before it is built: names have pages, pages their place, and links their targets."""
+"""The site before it is built: pages have their place, and links their targets."""
 
-import inspect
 import re
 import runpy
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-NAMES = runpy.run_path(str(DOCS / "_ext/public_names.py"))
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted((ROOT / "proofs").glob("*.md"))]
 OTHERS = [ROOT / "SECURITY.md", ROOT / "CODE_OF_CONDUCT.md"]
 TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *OTHERS, *PAGES]
@@ -22,49 +19,6 @@ TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 def read(file):
     return file.read_text(encoding="utf-8")
-
-
-def test_the_api_lists_every_public_package():
-    """The command line has a page of its own; what a package exports is not listed twice."""
-    source = ROOT / "src/shoal"
-    packages = {folder.parent.name for folder in source.glob("[!_]*/__init__.py")} - {"cli"}
-    papers = {f"papers.{folder.parent.name}" for folder in source.glob("papers/*/__init__.py")}
-    listed = {*packages, *papers, "experiments.compare", "exceptions"}
-    assert {f"shoal.{name}" for name in listed} == set(NAMES["PACKAGES"])
-    rows = re.findall(r"^   (shoal[\w.]*)$", read(DOCS / "api.rst"), re.MULTILINE)
-    assert sorted(rows) == sorted(NAMES["PACKAGES"])
-
-
-@pytest.mark.parametrize("package", NAMES["PACKAGES"])
-def test_public_names_have_an_example(package):
-    """Constants and exceptions are listed on the page of their package."""
-    module, names = import_module(package), NAMES["public_names"](package)
-    for name in (*names.classes, *names.functions):
-        text = inspect.getdoc(getattr(module, name)) or ""
-        assert text, f"{package}.{name} has no docstring"
-        assert ">>>" in text, f"{package}.{name} has no example"
-        # That of Spark runs in tests/tables/test_spark_table.py: Java starts there anyway.
-        assert "+SKIP" not in text or name == "SparkTable", f"{package}.{name} is not run"
-    for name, _, text in names.constants:
-        assert text.endswith("."), f"{package}.{name} has no sentence: write one after #: above it"
-    constants = [name for name, _, _ in names.constants]
-    listed = [*names.classes, *names.functions, *names.exceptions, *constants]
-    assert sorted(listed) == sorted(module.__all__)
-
-
-def test_pages_of_names_show_the_examples_that_use_them():
-    found = NAMES["examples_by_name"]()
-    segments = "../examples/gallery/central/plot_customer_segments.py"
-    assert segments in found["shoal.cluster.DPKMeans"]
-    assert all((DOCS / file).is_file() for files in found.values() for file in files)
-    for kind in ("class", "function"):
-        assert ".. minigallery::" in read(DOCS / f"_templates/{kind}.rst")
-
-
-def test_names_of_shoal_itself_have_a_page_in_their_package():
-    pages = NAMES["pages"]()
-    for name in import_module("shoal").__all__:
-        assert name == "__version__" or name in pages, name
 
 
 def toctree_entries():
@@ -104,12 +58,6 @@ def test_links_resolve(file):
         assert linked.exists(), f"{file.name}: {target}"
         if anchor:
             assert anchor in anchors(linked), f"{file.name}: {target}"
-
-
-def test_texts_follow_what_they_are_made_from():
-    """The import map and the public names, declared once."""
-    texts = runpy.run_path(str(ROOT / "tools/derived_texts.py"))
-    assert list(texts["outdated"]()) == [], "run: python tools/derived_texts.py"
 
 
 def test_the_guide_is_drawn_as_its_script_says():

@@ -4,7 +4,6 @@ EXTRA is an extra of shoal-dp, ``none`` for shoal-dp alone, or ``device`` for sh
 """
 
 import importlib
-import pkgutil
 import subprocess
 import sys
 import sysconfig
@@ -12,9 +11,11 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import shoal
+from shoal._api import PAGES, TOP
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
-SERVERS = {"collector", "service", "shuffler", "studio"}  # they need the extra serve
+# They need the extra serve.
+SERVERS = {"shoal.collector", "shoal.service", "shoal.shuffler", "shoal.studio"}
 
 
 def command(*words: str) -> str:
@@ -24,11 +25,11 @@ def command(*words: str) -> str:
 
 
 def load_names(served: bool) -> int:
-    """Load every name that a public package exports, and return how many there are."""
-    modules = [one.name for one in pkgutil.iter_modules(shoal.__path__) if one.name[0] != "_"]
-    kept = [name for name in modules if served or name not in SERVERS]
-    packages = [shoal, *(importlib.import_module(f"shoal.{name}") for name in kept)]
-    return sum(getattr(one, name) is not None for one in packages for name in one.__all__)
+    """Load every public name that needs nothing more, and return how many there are."""
+    assert all(getattr(shoal, name) is not None for name in TOP)
+    pages = [page for page in PAGES if served or page.module not in SERVERS]
+    modules = {page.module: importlib.import_module(page.module) for page in pages}
+    return len([getattr(modules[page.module], name) for page in pages for name in page.names])
 
 
 def use_estimators(drawn: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from public_names import pages
+from reference import full_names
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -120,7 +120,7 @@ def _full_name(text: str) -> str | None:
     """Complete ``DPKMeans.fit()``, ``shoal.DPKMeans`` or ``shoal.cluster.DPKMeans``."""
     parts = text.removesuffix("()").split(".")
     packages = parts[0] == "shoal"
-    known = _pages()
+    known = _full_names()
     for start, part in enumerate(parts):
         if part in known:
             plain = not packages and part.islower() and ("_" not in part or len(parts) > 1)
@@ -131,5 +131,5 @@ def _full_name(text: str) -> str | None:
 
 
 @cache
-def _pages() -> dict[str, str]:
-    return pages()
+def _full_names() -> dict[str, str]:
+    return full_names()

@@ -1,15 +1,18 @@
 """Private clustering: find the clusters, hide the individuals.
 
 Clustering with differential privacy, in the style of scikit-learn. The most used names can be
-imported from here (they are loaded when first used); all public names are in the subpackages, such
-as ``shoal.cluster``, ``shoal.mechanisms`` and ``shoal.privacy``.
+imported from here (they are loaded when first used). Others are in packages such as
+``shoal.cluster``, ``shoal.mechanisms`` and ``shoal.privacy``; the reference lists them all.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from shoal._api import TOP
 from shoal._optional import require
-from shoal._registry import PUBLIC
 
+__version__ = "0.1.0"
+
+# From `_api.py`, for type checkers: written by `python tools/derived_texts.py`.
 if TYPE_CHECKING:
     from shoal.audit import (
         attack_centers,
@@ -21,14 +24,7 @@ if TYPE_CHECKING:
         metric_epsilon_lower_bound,
         replay_estimator,
     )
-    from shoal.cluster import (
-        Ball,
-        ClusterProfile,
-        DPDensity,
-        DPKMeans,
-        DPWaveCluster,
-        PrivateCopy,
-    )
+    from shoal.cluster import Ball, ClusterProfile, DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
     from shoal.labels import label_on_device
     from shoal.mechanisms import (
         Duchi,
@@ -45,8 +41,6 @@ if TYPE_CHECKING:
     from shoal.privacy import Adjacency, Guarantee, Ledger, Release
     from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, load_release
     from shoal.schema import Category, Date, Flag, Number, Ordinal, Place, Schema, SchemaEncoder
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Adjacency",
@@ -91,14 +85,14 @@ __all__ = [
     "replay_estimator",
     "score_clustering",
 ]
+# end of what is written
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        package = PUBLIC.get(name)
-        if package is None:
+        if name not in TOP:
             raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-        return getattr(require(f"shoal.{package}", extra=""), name)
+        return getattr(require(TOP[name], extra=""), name)
 
 
 def __dir__() -> list[str]:

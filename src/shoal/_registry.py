@@ -2,15 +2,14 @@
 
 The command line, ``shoal compare``, charts, tests and reference pages read this table; nothing is
 imported by it, so that ``import shoal`` loads no numpy and charts know no estimator. A new
-mechanism or method is one entry of :data:`METHODS` (and of :data:`PUBLIC`, if users import it from
-``shoal`` itself).
+mechanism or method is one entry of :data:`METHODS`.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["METHODS", "PUBLIC", "Method", "choices", "class_names"]
+__all__ = ["METHODS", "Method", "choices", "class_names"]
 
 TrustModel = Literal["central", "shuffled", "local"]
 Notion = Literal["central", "local", "metric"]
@@ -295,52 +294,6 @@ METHODS: tuple[Method, ...] = (
         max_columns=3,
         compared=False,
     ),
-)
-
-# Names that can be imported from `shoal` itself, and their packages.
-PUBLIC: Mapping[str, str] = MappingProxyType(
-    {
-        "Adjacency": "privacy",
-        "Ball": "cluster",
-        "Category": "schema",
-        "ClusterProfile": "cluster",
-        "DPDensity": "cluster",
-        "DPKMeans": "cluster",
-        "DPWaveCluster": "cluster",
-        "Date": "schema",
-        "Duchi": "mechanisms",
-        "Flag": "schema",
-        "Guarantee": "privacy",
-        "Hybrid": "mechanisms",
-        "KdLaplace": "mechanisms",
-        "Laplace": "mechanisms",
-        "Ledger": "privacy",
-        "NoiseAwareDensity": "reports",
-        "NoiseAwareKMeans": "reports",
-        "Number": "schema",
-        "Ordinal": "schema",
-        "PartitionResponse": "mechanisms",
-        "Piecewise": "mechanisms",
-        "Place": "schema",
-        "PlanarLaplace": "mechanisms",
-        "PrivateCopy": "cluster",
-        "Release": "privacy",
-        "Schema": "schema",
-        "SchemaEncoder": "schema",
-        "SphericalLaplace": "mechanisms",
-        "SquareWave": "mechanisms",
-        "attack_centers": "audit",
-        "audit_estimator": "audit",
-        "audit_mechanism": "audit",
-        "check_pipeline": "audit",
-        "epsilon_lower_bound": "audit",
-        "label_on_device": "labels",
-        "load_release": "reports",
-        "membership_inference": "audit",
-        "metric_epsilon_lower_bound": "audit",
-        "replay_estimator": "audit",
-        "score_clustering": "metrics",
-    }
 )
 
 

@@ -22,8 +22,7 @@ import uvicorn
 
 from shoal.campaigns import Campaign, SigningKey, open_campaign, sign_campaign
 from shoal.client import Device
-from shoal.collector import Settings, Store, create_app, queue_analysis
-from shoal.collector.worker import Worker
+from shoal.collector import Settings, Store, Worker, create_app, queue_analysis
 from shoal.datasets import make_gaussians
 from shoal.mechanisms import PartitionResponse
 from shoal.plotting import draw_collection

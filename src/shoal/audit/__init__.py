@@ -11,8 +11,8 @@
   difference in the results is due to the one record.
 * Attacks: :func:`membership_inference`, :func:`attack_centers`, :func:`reconstruct` and
   :func:`infer_attribute` guess facts about the records, and report how often they are right.
-  Other packages build their own attacks from :class:`Forest`, :func:`split_records` and
-  :func:`learn_shadow_attack`.
+  Other packages build their own attacks from ``Forest``, ``split_records`` and
+  ``learn_shadow_attack``.
 * Pipelines: :func:`check_pipeline` reports which steps of a scikit-learn pipeline read the records
   before the noise, where no guarantee covers them.
 """

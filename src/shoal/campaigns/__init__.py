@@ -4,7 +4,7 @@ The document of a campaign states what is asked, by which mechanism a device ans
 until when. Devices and the collector need nothing else. It is signed with Ed25519 over its exact
 bytes (:func:`sign_campaign`), and a device checks it with a public key that comes with the app
 (:func:`open_campaign`). If reports are shuffled, devices encrypt them to the analyst's key first
-(:class:`SealingKey`). :func:`campaign_words` explains a document in plain words.
+(:class:`SealingKey`). ``campaign_words`` explains a document in plain words.
 """
 
 from shoal.campaigns.campaign import Campaign

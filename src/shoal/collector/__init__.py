@@ -2,7 +2,7 @@
 
 :func:`serve` runs a collector, :func:`create_app` makes its HTTP application, :class:`Settings`
 holds its settings, and :class:`Store` is its database. :func:`queue_analysis` requests an analysis,
-which a worker process runs, and :func:`export_table` writes reports to files. A collector sees
+which a :class:`Worker` runs, and :func:`export_table` writes reports to files. A collector sees
 reports only: nothing here reads a record.
 """
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from shoal.collector.server import serve
     from shoal.collector.settings import Settings
     from shoal.collector.store import Store
+    from shoal.collector.worker import Worker
 
-__all__ = ["Settings", "Store", "create_app", "export_table", "queue_analysis", "serve"]
+__all__ = ["Settings", "Store", "Worker", "create_app", "export_table", "queue_analysis", "serve"]
 
 # Loaded when first asked for: a worker needs no HTTP, and a server no estimators.
 _MODULES = {
     "Settings": "settings",
     "Store": "store",
+    "Worker": "worker",
     "create_app": "app",
     "export_table": "export",
     "queue_analysis": "analysis",

@@ -58,7 +58,7 @@ def queue_analysis(
     campaign : str
         Identifier of the campaign.
     method : str, default="noise-aware"
-        Name of a method, a key of :data:`shoal.reports.ANALYSES`.
+        Name of a method, a key of ``ANALYSES``.
     parameters : mapping, default={}
         Parameters of the method; defaults are stored too, so that the analysis can be repeated. For
         a shuffled campaign also ``honest_share``, the share of each batch that is assumed to come

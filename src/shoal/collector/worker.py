@@ -70,8 +70,7 @@ class Worker:
     A worker without a job waits for one:
 
     >>> import tempfile
-    >>> from shoal.collector.store import Store
-    >>> from shoal.collector.worker import Worker
+    >>> from shoal.collector import Store, Worker
     >>> with (
     ...     tempfile.TemporaryDirectory() as folder,
     ...     Store.open(f"sqlite:///{folder}/reports.db") as store,

@@ -35,7 +35,7 @@ class AttackRow:
     Parameters
     ----------
     attack : str
-        Name of the attack, one of :data:`ATTACKS`.
+        Name of the attack, one of ``ATTACKS``.
     result : AttackResult
         Result of the attack on the target.
     control : AttackResult

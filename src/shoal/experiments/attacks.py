@@ -60,7 +60,7 @@ def attack_suite(
     table : ArrayTable
         Raw records. Its labels, if any, are the classes that forests learn.
     attacks : sequence of str, optional
-        Names from :data:`ATTACKS`; by default all that suit the target.
+        Names from ``ATTACKS``; by default all that suit the target.
     column : str, optional
         Name of a column to guess from the others.
     runs : int, default=10

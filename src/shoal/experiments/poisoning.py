@@ -251,7 +251,7 @@ def measure_poisoning(
     n_clusters : int
         Number of clusters.
     lies : iterable of str
-        Names from ``LIES``, see :func:`lying_reports`.
+        Names from ``LIES``, see ``lying_reports``.
     shares : iterable of float, default=(0.0, 0.01, 0.05)
         Shares of the devices that lie. A share of 0 gives the same result for every lie, as a
         single row.

@@ -311,7 +311,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         Returns
         -------
         encoded : bytes
-            In the layout of :class:`shoal.mechanisms.ReportFormat`.
+            In the layout of ``ReportFormat``.
 
         Raises
         ------

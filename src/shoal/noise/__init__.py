@@ -1,7 +1,7 @@
 """Exact noise: random sources, samplers of integers, noise with its privacy loss, the lattice.
 
 Estimators and mechanisms use this package; you need it only to build your own. Samplers such as
-:func:`discrete_laplace` draw integers with exactly the distribution that their proof is about;
+``discrete_laplace`` draw integers with exactly the distribution that their proof is about;
 :func:`privatize` adds noise to exact statistics; :class:`Lattice` rounds records to integers first.
 """
 

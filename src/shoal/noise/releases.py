@@ -2,7 +2,7 @@
 
 Whoever releases a statistic names its noise and its budget: ``privatize(exact, noise, cost=budget,
 source=source)``. Nothing else turns exact values into noisy ones in the central model, so an audit
-that observes these calls (:func:`observed`) sees every release: the exact value, the noise, and
+that observes these calls (``observed``) sees every release: the exact value, the noise, and
 what was released. :mod:`shoal.audit.replay` is that audit.
 """
 
@@ -129,7 +129,7 @@ def privatize(
     Raises
     ------
     ParameterError
-        If an audit observes the release (:func:`observed`) and the noise is not seeded.
+        If an audit observes the release (``observed``) and the noise is not seeded.
 
     Examples
     --------

@@ -205,7 +205,7 @@ class Picture:
         return PAGE.format(title=title, style=CHART_STYLE, body=body, scripts=page_scripts())
 
     def to_fragment(self, label: str) -> str:
-        """Return the picture as HTML for a page that ends with :func:`page_scripts`.
+        """Return the picture as HTML for a page that ends with ``page_scripts``.
 
         Parameters
         ----------

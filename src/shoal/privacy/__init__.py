@@ -1,7 +1,7 @@
 """Privacy guarantees, the accounting of budgets, and releases.
 
 * :class:`Guarantee` states what is guaranteed, in numbers and in a sentence.
-* Events describe what was done to the records; :func:`cost` and :func:`compose` compute what they
+* Events describe what was done to the records; :func:`cost` and ``compose`` compute what they
   cost together.
 * :func:`amplify` returns the guarantee that local reports have once they are shuffled.
 * :class:`Ledger` enforces a limit on everything that is spent on the same records.

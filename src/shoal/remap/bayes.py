@@ -88,7 +88,6 @@ class BayesRemap(Remap):
     See Also
     --------
     shoal.mechanisms.KdLaplace : Mechanism and remap in one transformer.
-    shoal.remap.iterative_bayesian_update : The algorithm that estimates the prior.
 
     Notes
     -----

@@ -265,7 +265,7 @@ class Schema:
         Parameters
         ----------
         columns : mapping of Column
-            At least the columns of the features, as :func:`named_columns` returns them.
+            At least the columns of the features, as ``named_columns`` returns them.
 
         Returns
         -------

@@ -1,9 +1,9 @@
 """Parts of shoal's HTTP servers: limits, error answers, logs, commits in groups, intake of reports.
 
-A server makes its application with :func:`create_service`, adds its own routes and those of
-:func:`add_service_routes`, wraps them in :class:`RequestFrame`, and runs them with :func:`run_app`
-on the socket of :func:`listen`. A server that accepts reports of devices has an :class:`Intake`,
-whose :class:`GroupCommit` acknowledges a report after it is committed. Nothing here depends on what
+A server makes its application with ``create_service``, adds its own routes and those of
+``add_service_routes``, wraps them in ``RequestFrame``, and runs them with ``run_app``
+on the socket of :func:`listen`. A server that accepts reports of devices has an ``Intake``,
+whose ``GroupCommit`` acknowledges a report after it is committed. Nothing here depends on what
 a report contains.
 """
 

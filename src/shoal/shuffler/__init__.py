@@ -1,6 +1,6 @@
 """The relay: collects encrypted reports until a batch is full, shuffles and forwards the batch.
 
-:func:`serve` runs a relay, :func:`create_app` makes its HTTP application, :class:`RelayStore` is
+:func:`serve` runs a relay, ``create_app`` makes its HTTP application, ``RelayStore`` is
 its database. Its operator must not be the analyst. It cannot decrypt reports and stores neither
 times nor addresses; the receiver of a batch cannot tell which report came from which device.
 ``docs/shuffling.md`` explains who must be trusted for that, and what it cannot prevent.

@@ -7,12 +7,12 @@ Fusion". The corrected method is :class:`shoal.cluster.DPKMeans` with ``method="
 here                         what it is
 ===========================  =======================================================================
 :class:`PublishedKCCM`       the method as printed; its noise does not depend on epsilon
-:func:`real_spend`           what that noise costs: 3.10 for 12 rounds of the pseudo-code, 78 for
+``real_spend``               what that noise costs: 3.10 for 12 rounds of the pseudo-code, 78 for
                              the text
-:func:`variant_model`        the six variants, corrected: average, allocation and gaussian noise,
+``variant_model``            the six variants, corrected: average, allocation and gaussian noise,
                              without (k) and with merging (nk)
-:func:`published_model`      the same as published
-:class:`KccmStudy`           the source's experiments, run again, and which of its claims hold
+``published_model``          the same as published
+``KccmStudy``                the source's experiments, run again, and which of its claims hold
 ===========================  =======================================================================
 """
 

@@ -20,7 +20,7 @@ here                         in the figures        flaw
 Flaw 5 is in the data: the author's seeds file lost decimal points (``kd_laplace_seeds``).
 
 ``shoal reproduce kd-laplace`` runs the experiments again, as published and corrected, beside the
-published figures (:func:`load_figures`), and judges the claims. :func:`measure_leak` measures how
+published figures (``load_figures``), and judges the claims. :func:`measure_leak` measures how
 much a published method reveals.
 """
 

@@ -7,11 +7,11 @@ techniques, and a better one, are :class:`shoal.cluster.DPWaveCluster`.
 here                             what it is
 ===============================  ===================================================================
 :class:`PublishedWaveCluster`    PrivQT, PrivTHR, PrivTHR_EM and Baseline as printed
-:func:`threshold_partitions`     the exponential mechanism whose range ends at the true maximum
-:func:`adaptive_grid_records`    the synthetic records of Baseline
-:func:`load_figure_set`          a set of the figures, with its grid and threshold
-:class:`TechniqueComparison`     k', DSG_C, F-measure, OCM and 2CE of a technique on one set
-:class:`WaveClusterStudy`        the source's figures again, and which of its claims hold
+``threshold_partitions``         the exponential mechanism whose range ends at the true maximum
+``adaptive_grid_records``        the synthetic records of Baseline
+``load_figure_set``              a set of the figures, with its grid and threshold
+``TechniqueComparison``          k', DSG_C, F-measure, OCM and 2CE of a technique on one set
+``WaveClusterStudy``             the source's figures again, and which of its claims hold
 ===============================  ===================================================================
 """
 
