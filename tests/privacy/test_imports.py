@@ -9,6 +9,7 @@ import shoal.privacy
 
 FOLDER = Path(shoal.privacy.__file__).parent
 OWN = (
+    "shoal.__version__",
     "shoal.privacy",
     "shoal.exceptions",
     "shoal._optional",
