@@ -152,7 +152,7 @@ def cli_datasets(note):
     shoal(note, "unknown", "datasets", "irises")
 
 
-@run("cli-demo")
+@run("cli-demo", quick=False)
 def cli_demo(note):
     words = ["--records", 300, "--repeats", 1, "--seed", 1]
     shoal(note, "demo", "demo", *words, "--out", "demo", files=["demo"])

@@ -102,7 +102,7 @@ def partition_shapes(note):
     note.fitted("shapes", NoiseAwareDensity(mechanism=mechanism, random_state=0).fit(reports))
 
 
-@run("reports-liars")
+@run("reports-liars", quick=False)
 def liars(note):
     """A share of the devices sends one report without noise."""
     X = blobs(1200)
