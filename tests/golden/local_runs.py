@@ -84,19 +84,11 @@ mechanism_run(
 )
 
 
-@run("remaps")
-def remaps(note):
-    for columns, mechanism in [
-        (1, Laplace(2.0, bounds=BOX)),
-        (2, Laplace(3.0, bounds=BOX)),
-        (3, SphericalLaplace(3.0, bounds=BOX)),
-        (2, PlanarLaplace(2.0, bounds=BOX)),
-        (2, Piecewise(3.0, bounds=BOX)),
-        (2, Hybrid(3.0, bounds=BOX)),
-        (2, SquareWave(2.0, bounds=BOX)),
-        (2, Duchi(2.0, bounds=BOX)),
-        (8, Laplace(4.0, bounds=BOX)),
-    ]:
+def remap_run(columns, mechanism):
+    """Add a run of every remap on reports of a mechanism; only those in a plane are quick."""
+
+    @run(f"remap-{type(mechanism).__name__}-{columns}", quick=columns == 2)
+    def remap_reports(note):
         name = f"{type(mechanism).__name__} {columns}"
         reports = mechanism.set_params(random_state=1).fit_transform(clusters(150, columns))
         metric = hasattr(mechanism, "unit")
@@ -113,6 +105,24 @@ def remaps(note):
         note(f"{name} grid", GridRemap(bounds=BOX, cells=9).fit_transform(reports))
         points = clusters(20, columns, seed=4)
         note(f"{name} points", GridRemap(points=points).fit_transform(reports))
+
+
+for columns, mechanism in [
+    (1, Laplace(2.0, bounds=BOX)),
+    (2, Laplace(3.0, bounds=BOX)),
+    (3, SphericalLaplace(3.0, bounds=BOX)),
+    (2, PlanarLaplace(2.0, bounds=BOX)),
+    (2, Piecewise(3.0, bounds=BOX)),
+    (2, Hybrid(3.0, bounds=BOX)),
+    (2, SquareWave(2.0, bounds=BOX)),
+    (2, Duchi(2.0, bounds=BOX)),
+    (8, Laplace(4.0, bounds=BOX)),
+]:
+    remap_run(columns, mechanism)
+
+
+@run("remap-update")
+def update(note):
     counts = np.array([0.0, 3.0, 9.0, 2.0, 1.0, 7.0, 5.0, 1.0])
     note("update", iterative_bayesian_update(counts, [0.2, 0.6, 0.2], (4,), max_iter=9, tol=0.0))
 

@@ -22,8 +22,6 @@ def samplers(note):
 
     note("laplace", noise.discrete_laplace((40, 2), scale=3.5, source=source()))
     note("wide laplace", noise.discrete_laplace(40, scale=1e9, source=source()))
-    note("gaussian", noise.discrete_gaussian((40, 2), sigma=2.5, source=source()))
-    note("wide gaussian", noise.discrete_gaussian(40, sigma=1e7, source=source()))
     note("normal", noise.rounded_gaussian((40, 2), sigmas=2.5, source=source()))
     note("wide normal", noise.rounded_gaussian(41, sigmas=1e9, source=source()))
     note("k norm", noise.k_norm(30, 3, scale=50.0, source=source()))
@@ -40,6 +38,21 @@ def samplers(note):
     codes = lattice.encode(clusters(30))
     note("encoded", codes)
     note("decoded", lattice.decode(codes))
+
+
+@run("noise-thresholds")
+def thresholds(note):
+    for max_keys, delta in ((1, 1e-6), (7, 1e-9)):
+        settings = {"max_keys": max_keys, "delta": delta}
+        noises = [noise.LaplaceNoise(scale) for scale in (0.4, 2.5)]
+        noises += [noise.RoundedGaussianNoise(sigma) for sigma in (1.5, 30.0)]
+        note(f"{settings}", [noise.key_threshold(one, **settings) for one in noises])
+
+
+@run("noise-discrete-gaussian")
+def gaussian_sampler(note):
+    note("gaussian", noise.discrete_gaussian((40, 2), sigma=2.5, source=noise.as_source(7)))
+    note("wide gaussian", noise.discrete_gaussian(40, sigma=1e7, source=noise.as_source(7)))
 
 
 @run("promises")
@@ -59,43 +72,59 @@ def promises(note):
     central = Guarantee("central", epsilon=1.0)
     note("group", central.for_group(4))
     note("substitute", central.to_substitute())
-    note("zcdp", central.to_zcdp())
     note("mu", central.to_gdp())
-    note("back", Guarantee("central", 1.0, delta=1e-5, rho=0.02).to_approximate(1e-6))
     note("over a box", Guarantee("metric", epsilon=0.5, unit="km").to_local(3.0))
     note(
         "conversions",
         {
-            "epsilon of rho": [privacy.zcdp_to_epsilon(rho, 1e-6) for rho in (1e-3, 0.1, 2.0)],
-            "rho of epsilon": [privacy.epsilon_to_zcdp(eps, 1e-6) for eps in (0.1, 1.0, 9.0)],
-            "rho of pure": [privacy.pure_to_zcdp(eps) for eps in (0.1, 1.0, 9.0)],
             "epsilon of mu": [privacy.gdp_to_epsilon(mu, 1e-6) for mu in (1e-3, 0.1, 2.0)],
             "mu of epsilon": [privacy.epsilon_to_gdp(eps, 1e-6) for eps in (0.1, 1.0, 9.0)],
             "mu of pure": [privacy.pure_to_gdp(eps) for eps in (0.1, 1.0, 9.0)],
             "local of metric": privacy.metric_to_local(0.5, 3.0),
         },
     )
-    gaussian = privacy.GaussianEvent(sigma=3.0, sensitivity=1.0)
-    note("cost of gaussian", privacy.cost(gaussian))
-    note("gaussians", privacy.compose([gaussian] * 5, delta=1e-6))
 
 
-@run("events")
-def events(note):
-    """Prices of every event there is."""
-    for event in (
-        privacy.PureEvent(epsilon=0.5),
-        privacy.ZCDPEvent(rho=0.1),
-        privacy.GDPEvent(mu=0.2),
-        privacy.ApproximateEvent(epsilon=0.5, delta=1e-6),
-        privacy.DiscreteGaussianEvent(sigma=2.0, sensitivity=1.0),
-        privacy.Repeated(event=privacy.PureEvent(epsilon=0.1), times=3),
-        privacy.Composed(events=(privacy.PureEvent(epsilon=0.1), privacy.ZCDPEvent(rho=0.1))),
-    ):
-        name = type(event).__name__
-        note(name, privacy.cost(event))
-        note(f"{name} plain", event_to_dict(event))
-        note(f"{name} composed", privacy.compose([event, event], delta=1e-5))
+@run("promises-rho")
+def promises_in_rho(note):
+    note("zcdp", Guarantee("central", epsilon=1.0).to_zcdp())
+    note("back", Guarantee("central", 1.0, delta=1e-5, rho=0.02).to_approximate(1e-6))
+    note("epsilon of rho", [privacy.zcdp_to_epsilon(rho, 1e-6) for rho in (1e-3, 0.1, 2.0)])
+    note("rho of epsilon", [privacy.epsilon_to_zcdp(eps, 1e-6) for eps in (0.1, 1.0, 9.0)])
+    note("rho of pure", [privacy.pure_to_zcdp(eps) for eps in (0.1, 1.0, 9.0)])
+
+
+# Each by its name in privacy, so that one that goes takes only its own runs along.
+EVENTS = {
+    "PureEvent": lambda: privacy.PureEvent(epsilon=0.5),
+    "ZCDPEvent": lambda: privacy.ZCDPEvent(rho=0.1),
+    "GDPEvent": lambda: privacy.GDPEvent(mu=0.2),
+    "ApproximateEvent": lambda: privacy.ApproximateEvent(epsilon=0.5, delta=1e-6),
+    "GaussianEvent": lambda: privacy.GaussianEvent(sigma=3.0, sensitivity=1.0),
+    "DiscreteGaussianEvent": lambda: privacy.DiscreteGaussianEvent(sigma=2.0, sensitivity=1.0),
+    "Repeated": lambda: privacy.Repeated(event=privacy.PureEvent(epsilon=0.1), times=3),
+    "Composed": lambda: privacy.Composed(
+        events=(privacy.PureEvent(epsilon=0.1), privacy.GDPEvent(mu=0.2))
+    ),
+}
+
+
+def event_runs(name, make):
+    """Add the price of an event, and what two of them cost together."""
+
+    @run(f"event-{name}")
+    def price(note):
+        note("cost", privacy.cost(make()))
+        note("plain", event_to_dict(make()))
+
+    @run(f"compose-{name}")
+    def composed(note):
+        note("two", privacy.compose([make()] * 2, delta=1e-5))
+        note("five", privacy.compose([make()] * 5, delta=1e-5))
+
+
+for name, make in EVENTS.items():
+    event_runs(name, make)
 
 
 @run("ledger")

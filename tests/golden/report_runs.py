@@ -102,30 +102,34 @@ def partition_shapes(note):
     note.fitted("shapes", NoiseAwareDensity(mechanism=mechanism, random_state=0).fit(reports))
 
 
-@run("reports-liars", quick=False)
-def liars(note):
-    """A share of the devices sends one report without noise."""
-    X = blobs(1200)
-    for name, mechanism in (
-        ("laplace", Laplace(9.0, bounds=BOX)),
-        ("partition", PartitionResponse(4.0, bounds=BOX)),
-    ):
-        honest = mechanism.set_params(random_state=4).fit_transform(X)
-        lie = np.array([LIAR]) if name == "laplace" else honest[:1]
-        reports = np.concatenate([honest, np.repeat(lie, 60, axis=0)])
+def with_liars(mechanism):
+    """Return reports of which a share says the same, as if it had no noise."""
+    honest = mechanism.set_params(random_state=4).fit_transform(blobs(800))
+    lie = honest[:1] if isinstance(mechanism, PartitionResponse) else np.array([LIAR])
+    return np.concatenate([honest, np.repeat(lie, 60, axis=0)])
+
+
+def liars_run(name, mechanism):
+    """Add runs of analyses that do not trust every device."""
+
+    @run(f"reports-liars-{name}")
+    def centers_of_liars(note):
+        reports = with_liars(mechanism)
         for contamination in (0.0, 0.05):
-            model = NoiseAwareKMeans(
-                3,
-                mechanism=mechanism,
-                contamination=contamination,
-                n_init=2,
-                max_iter=4,
-                random_state=0,
-            ).fit(reports)
-            note.fitted(f"{name} {contamination}", model)
+            settings = {"n_init": 2, "max_iter": 4, "random_state": 0}
+            settings["contamination"] = contamination
+            model = NoiseAwareKMeans(3, mechanism=mechanism, **settings).fit(reports)
+            note.fitted(f"{contamination}", model)
+        note("weight", [liars_weight(mechanism, columns) for columns in (1, 2, 5)])
+
+    @run(f"reports-liars-{name}-shapes", quick=False)
+    def shapes_of_liars(note):
         density = NoiseAwareDensity(mechanism=mechanism, contamination=0.05, random_state=0)
-        note.fitted(f"{name}, shapes", density.fit(reports))
-        note(f"{name}, weight", [liars_weight(mechanism, columns) for columns in (1, 2, 5)])
+        note.fitted("shapes", density.fit(with_liars(mechanism)))
+
+
+liars_run("laplace", Laplace(9.0, bounds=BOX))
+liars_run("partition", PartitionResponse(4.0, bounds=BOX))
 
 
 def two_rounds(note, mechanism, n, take):
