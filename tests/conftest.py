@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 # Scopes whose tests wait for processes and browsers, or fit much: they go out before short ones,
 # so that no worker has a long file left when the others are done.
-LONG = ("spark", "tests/audit", "tests/cli", "tests/collector", "tests/js", "tests/planted")
-LONG += ("tests/shuffler", "tests/studio", "tests/test_")
+LONG = ("spark", "tests/audit", "tests/cli", "tests/collector", "tests/golden", "tests/js")
+LONG += ("tests/planted", "tests/shuffler", "tests/studio", "tests/test_")
 GARBAGE = 10_000  # new objects that the garbage collector waits for; Python's own default is 700
 
 

@@ -8,7 +8,7 @@ SOURCE = ROOT / "src/shoal"
 TESTS = ROOT / "tests"
 
 # Tests of no single package, and what tests share.
-WITHOUT_PACKAGE = {"clients", "contracts", "helpers", "js", "planted", "seeded_runs"}
+WITHOUT_PACKAGE = {"clients", "contracts", "golden", "helpers", "js", "planted"}
 
 
 def files(folder):

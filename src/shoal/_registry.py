@@ -45,6 +45,9 @@ class Method(NamedTuple):
     shuffled : bool
         Whether ``shoal compare`` also runs it behind a shuffler, at the larger epsilon that each
         report may then have.
+    label : str
+        Text that stands for it in the keys of trials, from which their seeds come: it stays when
+        the method or its class gets another name. Empty for methods that are not compared.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Method(NamedTuple):
     noise_aware: bool = False
     compared: bool = True
     shuffled: bool = False
+    label: str = ""
 
     @property
     def trust_model(self) -> TrustModel:
@@ -73,7 +77,7 @@ class Method(NamedTuple):
         return self.location.partition(":")[2]
 
 
-def _kmeans(method: str, summary: str, max_columns: int = MAX_COLUMNS) -> Method:
+def _kmeans(method: str, label: str, summary: str, max_columns: int = MAX_COLUMNS) -> Method:
     return Method(
         f"DPKMeans-{method}",
         "shoal.cluster:DPKMeans",
@@ -82,10 +86,11 @@ def _kmeans(method: str, summary: str, max_columns: int = MAX_COLUMNS) -> Method
         summary,
         {"method": method},
         max_columns=max_columns,
+        label=label,
     )
 
 
-def _wave(technique: str, summary: str) -> Method:
+def _wave(technique: str, label: str, summary: str) -> Method:
     return Method(
         f"DPWaveCluster-{technique}",
         "shoal.cluster:DPWaveCluster",
@@ -94,62 +99,76 @@ def _wave(technique: str, summary: str) -> Method:
         summary,
         {"technique": technique},
         max_columns=4,
+        label=label,
     )
 
 
 METHODS: tuple[Method, ...] = (
     _kmeans(
         "grid",
+        "DPKMeans-grid",
         "clusters the noisy counts of a grid, then one noisy step; best up to 16 columns",
         32,
     ),
     _kmeans(
         "tree",
+        "DPKMeans-tree",
         "as grid, or on a noisy tree with small cells where most records are; best up to 8 columns",
         8,
     ),
     _kmeans(
         "centered",
+        "DPKMeans-centered",
         "a noisy grid around the noisy mean, then noisy rounds; for 5 columns or more",
     ),
     _kmeans(
         "ball",
+        "DPKMeans-ball",
         "noisy rounds inside a ball that is learned first; for many columns",
     ),
     _kmeans(
         "mixed",
+        "DPKMeans-mixed",
         "noisy rounds with noise that suits numbers and categories; for mixed tables",
     ),
     _kmeans(
         "lloyd",
+        "DPKMeans-lloyd",
         "Lloyd's algorithm with noisy counts and sums",
     ),
     _kmeans(
         "kccm",
+        "DPKMeans-kccm",
         "DP-KCCM, corrected: finds too many clusters, then merges them",
     ),
     _wave(
         "oneshot",
+        "DPWaveCluster-oneshot",
         "WaveCluster with all of epsilon on the band, and a threshold from the known noise",
     ),
     _wave(
         "thr",
+        "DPWaveCluster-thr",
         "PrivTHR, corrected: WaveCluster with a threshold from a noisy number of empty cells",
     ),
     _wave(
         "thr-em",
+        "DPWaveCluster-thr-em",
         "PrivTHR_EM, corrected: WaveCluster with a threshold by the exponential mechanism",
     ),
     _wave(
         "qt",
+        "DPWaveCluster-qt",
         "PrivQT, corrected: WaveCluster with a quantile of the noisy values as threshold",
     ),
     _wave(
         "baseline",
+        "DPWaveCluster-baseline",
         "WaveCluster on synthetic records from a noisy adaptive grid",
     ),
     _wave(
         "density",
+        "DPWaveCluster-density",
         "cells whose neighborhood holds enough records, as in DBSCAN",
     ),
     Method(
@@ -159,6 +178,7 @@ METHODS: tuple[Method, ...] = (
         "cells",
         "clusters of any shape: the significant peaks of a noisy density; nothing to tune",
         max_columns=4,
+        label="DPDensity",
     ),
     Method(
         "PrivateCopy",
@@ -175,6 +195,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "n-dimensional Laplace noise on a public lattice",
         noise_aware=True,
+        label="Laplace",
     ),
     Method(
         "PlanarLaplace",
@@ -185,6 +206,7 @@ METHODS: tuple[Method, ...] = (
         min_columns=2,
         max_columns=2,
         noise_aware=True,
+        label="PlanarLaplace",
     ),
     Method(
         "SphericalLaplace",
@@ -195,6 +217,7 @@ METHODS: tuple[Method, ...] = (
         min_columns=3,
         max_columns=3,
         noise_aware=True,
+        label="SphericalLaplace",
     ),
     Method(
         "KdLaplace-grid",
@@ -203,6 +226,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "Laplace noise; reports outside the bounds are moved to the nearest cell",
         {"remap": "grid"},
+        label="KdLaplace-grid",
     ),
     Method(
         "KdLaplace-bayes",
@@ -211,6 +235,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "Laplace noise; reports are remapped by the density of all reports",
         {"remap": "bayes"},
+        label="KdLaplace-bayes",
     ),
     Method(
         "Piecewise",
@@ -219,6 +244,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the Piecewise mechanism, column by column",
         noise_aware=True,
+        label="Piecewise",
     ),
     Method(
         "Hybrid",
@@ -227,6 +253,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the Piecewise or the Duchi mechanism, chosen by a public coin",
         noise_aware=True,
+        label="Hybrid",
     ),
     Method(
         "Duchi",
@@ -235,6 +262,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the two-valued mechanism of Duchi, Jordan and Wainwright",
         noise_aware=True,
+        label="Duchi",
     ),
     Method(
         "SquareWave",
@@ -243,6 +271,7 @@ METHODS: tuple[Method, ...] = (
         "reports",
         "the Square Wave mechanism, column by column",
         noise_aware=True,
+        label="SquareWave",
     ),
     Method(
         "PartitionResponse",
@@ -252,6 +281,7 @@ METHODS: tuple[Method, ...] = (
         "randomized response on the color of the record's cell in a public partition",
         noise_aware=True,
         shuffled=True,
+        label="PartitionResponse",
     ),
     Method(
         "BayesRemap",

@@ -67,6 +67,9 @@ class Contender:
         Whether it is also run behind a shuffler.
     batch : Batch or None
         The batch in which its reports are shuffled; None if they come straight from the devices.
+    trial_label : str
+        Text that stands for it in the keys of trials, from which their seeds come: it stays when
+        the method gets another name. Empty takes the name.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Contender:
     digest: str = ""
     shuffles: bool = False
     batch: Batch | None = None
+    trial_label: str = ""
 
     @classmethod
     def from_method(cls, method: Method) -> "Contender":
@@ -102,6 +106,7 @@ class Contender:
             method.max_columns,
             method.noise_aware,
             shuffles=method.shuffled,
+            trial_label=method.label,
         )
 
     @property
@@ -114,7 +119,8 @@ class Contender:
     @property
     def component(self) -> Component:
         """Name in trials; a shuffled method has another one."""
-        return Component(self.name, **({} if self.batch is None else self.batch._asdict()))
+        label = self.trial_label or self.name
+        return Component(label, **({} if self.batch is None else self.batch._asdict()))
 
     @property
     def label(self) -> str:
