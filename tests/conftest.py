@@ -6,8 +6,8 @@ share is made once, and one Java machine is started, one wheel built, one browse
 reads it.
 """
 
-import functools
 import gc
+import signal
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -73,24 +73,26 @@ class ExamplesEnd:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ExamplesEnd())  # hooks of this file see the tests beside it alone
+    _let_children_take_interrupts()
     if config.getoption("markexpr") == "not full":
         sizes.quick_run()
 
 
+def _let_children_take_interrupts() -> None:
+    """Turn an ignored Ctrl-C, as in `make test &`, into a handler that does nothing.
+
+    A program inherits what its parent ignores, and no handler: those that tests start and send
+    Ctrl-C take it as in the foreground, and this process goes on ignoring it.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: None)
+
+
 def pytest_collection_finish() -> None:
-    _read_parameters_once()
     # Spare the garbage collector all that was collected: it looked at that again and again.
     gc.collect()
     gc.freeze()
     gc.set_threshold(GARBAGE)
-
-
-def _read_parameters_once() -> None:
-    """Keep the parameters of a class: scikit-learn reads them anew for each copy of each tree."""
-    from sklearn.base import BaseEstimator
-
-    read = BaseEstimator._get_param_names.__func__
-    BaseEstimator._get_param_names = classmethod(functools.cache(read))
 
 
 @pytest.fixture(scope="session")

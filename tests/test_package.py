@@ -24,7 +24,7 @@ OTHER_MODULES = {
     "fastapi": "fastapi starlette pydantic",
     "pyspark": "pyspark py4j",
 }
-HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "fastapi", "randomgen", "dp_accounting"}
+HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "fastapi", "cryptography", "dp_accounting"}
 
 
 def loaded_by(code):

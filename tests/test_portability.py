@@ -191,7 +191,7 @@ WITHOUT = """
 import sys
 import asyncio, ctypes, multiprocessing, os, selectors, shutil, signal, socket, sqlite3, subprocess
 import tempfile, time
-import numpy, randomgen, sklearn.cluster, sklearn.utils.parallel
+import cryptography.hazmat.primitives.ciphers, numpy, sklearn.cluster, sklearn.utils.parallel
 sys.path[:0] = sys.argv[1:3]
 from helpers.fake_windows import windows_locks
 from test_portability import MISSING, PARTIAL, STUBS, missing_names

@@ -13,7 +13,7 @@ WHOLE = (
 )
 # Modules that the extra `serve` brings, and servers import by name.
 SERVE = {
-    *("alembic", "cryptography", "fastapi", "httptools", "prometheus_client", "psycopg"),
+    *("alembic", "fastapi", "httptools", "prometheus_client", "psycopg"),
     *("pydantic", "sqlalchemy", "starlette", "uvicorn", "uvloop"),
 }
 

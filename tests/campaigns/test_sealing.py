@@ -30,7 +30,7 @@ RFC_SEALED = bytes.fromhex(
 
 def test_suite_is_the_one_of_the_rfc():
     opened = openssl.hpke._decrypt_with_aad(
-        sealing._suite(),
+        sealing.SUITE,
         RFC_ENC + RFC_SEALED,
         X25519PrivateKey.from_private_bytes(RFC_KEY),
         info=RFC_INFO,

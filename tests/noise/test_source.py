@@ -1,9 +1,13 @@
+import hashlib
 import multiprocessing
 import pickle
+import sys
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
+from randomgen import AESCounter
 
 from helpers.cases import case
 from helpers.random_sources import all_different, words_of_forked_children
@@ -52,6 +56,85 @@ def test_seeded_words_repeat_and_differ_between_seeds():
     assert all_different([SeededSource(seed).words(8) for seed in range(50)])
     first = SeededSource(3)
     assert (np.concatenate([first.words(4), first.words(5)]) == SeededSource(3).words(9)).all()
+
+
+@pytest.mark.parametrize("seed", [0, -3, 2**80, b"", b"another" * 9])
+def test_seeded_words_are_those_of_randomgen(seed):
+    """A million words a seed, in odd draws, small and large, across all borders of what is kept."""
+    text = seed if isinstance(seed, bytes) else str(seed).encode()
+    key = hashlib.sha256(b"shoal seeded source:" + text).digest()[:16]
+    reference = np.random.Generator(AESCounter(key=int.from_bytes(key, "little")))
+    source, rng, total = SeededSource(seed), np.random.default_rng(5), 0
+    sizes = [0, 1, 2, 3, 100, 255, 256, 257, 511, 8191, 8192, 8193, 8447, 8449, 65_537, 400_001]
+    while total < 1_000_000:
+        count = int(rng.choice(sizes))
+        expected = reference.integers(0, 2**64 - 1, count, dtype=np.uint64, endpoint=True)
+        np.testing.assert_array_equal(source.words(count), expected, strict=True)
+        total += count
+
+
+def test_words_belong_to_their_draw():
+    changed, source = SeededSource(3), SeededSource(3)
+    for count in (5, 300, 5, 20_001, 5):
+        words = changed.words(count)
+        assert (words == source.words(count)).all()
+        words[:] = 0
+
+
+def test_draws_hold_little_memory():
+    """A large draw needs its words and a few pieces; a source keeps some words for small ones."""
+    source, count = SeededSource(1), 1_000_000
+    source.words(1)
+    tracemalloc.start()
+    try:
+        source.words(count)
+        _, most = tracemalloc.get_traced_memory()
+        sizes = (1, 257, 8192, 8193, 100_001)
+        kept = []
+        for size in sizes:
+            source.words(size)
+            kept.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert most < 8 * count + 300_000
+    assert max(kept) < 8_000
+
+
+def test_a_draw_inside_a_draw_repeats_no_word():
+    """As a signal handler does: between any two lines of a draw, another one of the same thread."""
+    source, drawn, before = SecureSource(), [], sys.gettrace()
+
+    def draw_inside(frame, event, _):
+        if frame.f_code.co_filename != sys.modules[SecureSource.__module__].__file__:
+            return None
+        if event == "line":
+            sys.settrace(None)
+            drawn.append(source.words(4))
+            sys.settrace(draw_inside)
+        return draw_inside
+
+    for count in (4, 4, 300, 20_000):
+        sys.settrace(draw_inside)
+        try:
+            words = source.words(count)
+        finally:
+            sys.settrace(before)
+        drawn.extend(words.reshape(-1, 4))
+    assert len(drawn) > 5_000
+    assert all_different(drawn)
+
+
+def test_a_draw_that_failed_goes_not_back():
+    source = SecureSource()
+    before = source.words(8)
+    with pytest.raises(ValueError, match="negative"):
+        source.words(-8)
+    assert all_different([before, source.words(8)])
+    repeated = SeededSource(3)
+    first = repeated.words(8)
+    with pytest.raises(ValueError, match="negative"):
+        repeated.words(-8)
+    assert (np.concatenate([first, repeated.words(4)]) == SeededSource(3).words(12)).all()
 
 
 def test_seeded_source_is_not_pickled():

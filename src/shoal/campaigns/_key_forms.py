@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from shoal._optional import require
 from shoal.exceptions import CampaignError, ParameterError
 
 __all__ = [
@@ -50,7 +49,9 @@ def read_public_text(prefix: str, text: Any) -> bytes:
 
 def write_pem(key: Any) -> bytes:
     """Write a secret key as the text of a file."""
-    forms = require("cryptography.hazmat.primitives.serialization", extra="serve")
+    # Not for a device, which reads no key: this takes longer to load than all else of the package.
+    from cryptography.hazmat.primitives import serialization as forms  # noqa: PLC0415
+
     pem: bytes = key.private_bytes(
         forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption()
     )
@@ -87,7 +88,9 @@ def load_pem(path: str | os.PathLike[str], kind: Any, name: str) -> bytes:
 
 def read_pem(pem: bytes, kind: Any, name: str, *, where: str) -> bytes:
     """Return the secret bytes of a key that :func:`write_pem` wrote."""
-    forms = require("cryptography.hazmat.primitives.serialization", extra="serve")
+    # Not for a device, which reads no key: this takes longer to load than all else of the package.
+    from cryptography.hazmat.primitives import serialization as forms  # noqa: PLC0415
+
     try:
         key = forms.load_pem_private_key(pem, password=None)
     except (ValueError, TypeError):

@@ -4,7 +4,9 @@ import os
 from dataclasses import dataclass
 from typing import Any, Self
 
-from shoal._optional import require
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ed25519
+
 from shoal.campaigns._key_forms import (
     KEY_BYTES,
     check_raw,
@@ -91,11 +93,10 @@ class PublicKey:
         valid : bool
             True only for a signature of these bytes by that key.
         """
-        exceptions = require("cryptography.exceptions", extra="serve")
-        key = _ed25519().Ed25519PublicKey.from_public_bytes(self.raw)
+        key = ed25519.Ed25519PublicKey.from_public_bytes(self.raw)
         try:
             key.verify(signature, message)
-        except exceptions.InvalidSignature:
+        except InvalidSignature:
             return False
         return True
 
@@ -120,7 +121,7 @@ class SigningKey:
 
     def __init__(self, raw: bytes) -> None:
         check_raw(raw)
-        self._key: Any = _ed25519().Ed25519PrivateKey.from_private_bytes(raw)
+        self._key: Any = ed25519.Ed25519PrivateKey.from_private_bytes(raw)
 
     @classmethod
     def new(cls) -> Self:
@@ -173,7 +174,7 @@ class SigningKey:
         key : SigningKey
             The key.
         """
-        return cls(load_pem(path, _ed25519().Ed25519PrivateKey, "Ed25519"))
+        return cls(load_pem(path, ed25519.Ed25519PrivateKey, "Ed25519"))
 
     def to_pem(self) -> str:
         """Return the content of the file that :meth:`save` writes, to store it elsewhere."""
@@ -204,7 +205,7 @@ class SigningKey:
         >>> SigningKey.from_pem(key.to_pem()).public == key.public
         True
         """
-        kind = _ed25519().Ed25519PrivateKey
+        kind = ed25519.Ed25519PrivateKey
         return cls(read_pem(text.encode(), kind, "Ed25519", where="the signing key"))
 
     def __repr__(self) -> str:
@@ -212,7 +213,3 @@ class SigningKey:
 
     def __reduce__(self) -> Any:
         raise ParameterError("a signing key must not be pickled: save it to a file of its own")
-
-
-def _ed25519() -> Any:
-    return require("cryptography.hazmat.primitives.asymmetric.ed25519", extra="serve")

@@ -12,7 +12,10 @@ import os
 from dataclasses import dataclass
 from typing import Any, Self
 
-from shoal._optional import require
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hpke
+from cryptography.hazmat.primitives.asymmetric import x25519
+
 from shoal.campaigns._key_forms import (
     KEY_BYTES,
     check_raw,
@@ -29,6 +32,7 @@ PREFIX = "x25519:"
 TAG_BYTES = 16
 #: Number of bytes that encryption adds to a report.
 SEALED_OVERHEAD = KEY_BYTES + TAG_BYTES
+SUITE = hpke.Suite(hpke.KEM.X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
 PURPOSE = b"shoal report 1\n"  # and the campaign's id: what a sealed report is for
 
 
@@ -57,7 +61,7 @@ class SealingPublicKey:
         check_raw(self.raw)
         try:
             # With a point of small order everybody agrees on the same secret.
-            _x25519().X25519PrivateKey.generate().exchange(self._key)
+            x25519.X25519PrivateKey.generate().exchange(self._key)
         except ValueError:
             raise ParameterError(
                 "raw must be a public key that somebody owns, got a placeholder"
@@ -94,12 +98,12 @@ class SealingPublicKey:
         sealed : bytes
             Encrypted report, 48 bytes longer and different each time.
         """
-        sealed: bytes = _suite().encrypt(report, self._key, info=_info(campaign))
+        sealed: bytes = SUITE.encrypt(report, self._key, info=_info(campaign))
         return sealed
 
     @property
     def _key(self) -> Any:
-        return _x25519().X25519PublicKey.from_public_bytes(self.raw)
+        return x25519.X25519PublicKey.from_public_bytes(self.raw)
 
     def __str__(self) -> str:
         return public_text(PREFIX, self.raw)
@@ -123,7 +127,7 @@ class SealingKey:
 
     def __init__(self, raw: bytes) -> None:
         check_raw(raw)
-        self._key: Any = _x25519().X25519PrivateKey.from_private_bytes(raw)
+        self._key: Any = x25519.X25519PrivateKey.from_private_bytes(raw)
 
     @classmethod
     def new(cls) -> Self:
@@ -155,10 +159,9 @@ class SealingKey:
         CampaignError
             If it was encrypted to another key or for another campaign, or was changed.
         """
-        failure = require("cryptography.exceptions", extra="serve").InvalidTag
         try:
-            report: bytes = _suite().decrypt(sealed, self._key, info=_info(campaign))
-        except (failure, ValueError):
+            report: bytes = SUITE.decrypt(sealed, self._key, info=_info(campaign))
+        except (InvalidTag, ValueError):
             raise CampaignError(
                 "a sealed report must open with the campaign's key, got one of another key or "
                 "campaign, or one that was changed"
@@ -190,7 +193,7 @@ class SealingKey:
         key : SealingKey
             The key.
         """
-        return cls(load_pem(path, _x25519().X25519PrivateKey, "X25519"))
+        return cls(load_pem(path, x25519.X25519PrivateKey, "X25519"))
 
     def __repr__(self) -> str:
         return f"SealingKey(public={self.public})"
@@ -201,12 +204,3 @@ class SealingKey:
 
 def _info(campaign: str) -> bytes:
     return PURPOSE + campaign.encode("ascii")
-
-
-def _suite() -> Any:
-    hpke = require("cryptography.hazmat.primitives.hpke", extra="serve")
-    return hpke.Suite(hpke.KEM.X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
-
-
-def _x25519() -> Any:
-    return require("cryptography.hazmat.primitives.asymmetric.x25519", extra="serve")

@@ -1,8 +1,8 @@
 """Where every random word comes from: the operating system's entropy, or a seed.
 
-A :class:`SecureSource` runs AES in counter mode (randomgen's ``AESCounter``) under a key from
-``os.urandom``. Each thread has a key of its own, and a forked child draws new keys before its first
-word, so that no two streams are ever the same. A :class:`SeededSource` is for tests and
+A :class:`SecureSource` runs AES-128 in counter mode (by the ``cryptography`` package) under a key
+from ``os.urandom``. Each thread has a key of its own, and a forked child draws new keys before its
+first word, so that no two streams are ever the same. A :class:`SeededSource` is for tests and
 experiments: whatever it makes is marked as seeded and its guarantee does not hold.
 """
 
@@ -14,7 +14,7 @@ from typing import NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from randomgen import AESCounter
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from shoal._typing import RandomState
 from shoal.exceptions import ParameterError
@@ -22,6 +22,11 @@ from shoal.exceptions import ParameterError
 __all__ = ["RandomSource", "SecureSource", "SeededSource", "as_source", "is_seeded"]
 
 Words = npt.NDArray[np.uint64]
+
+AHEAD = 256  # words made beside those of a small draw, for the next ones: 2 KiB, a microsecond
+PIECE = 4096  # blocks encrypted at once in large draws: 64 KiB of numbers stay in the cache
+_NUMBERS = np.zeros((PIECE, 2), "<u8")  # of the first blocks, 128 bits each
+_NUMBERS[:, 0] = np.arange(PIECE)
 
 
 @runtime_checkable
@@ -56,12 +61,49 @@ if hasattr(os, "register_at_fork"):  # nothing forks on Windows
     os.register_at_fork(after_in_child=_Forks.enter_child)
 
 
-def _generator(key: bytes) -> np.random.Generator:
-    return np.random.Generator(AESCounter(key=int.from_bytes(key, "little")))
+class _Stream:
+    """Words of one key: AES-128 of the numbers of blocks, counted from 0, two words a block.
 
+    A number is written as 128 bits with the lowest byte first, so these are the words of
+    ``AESCounter`` in randomgen.
+    """
 
-def _words(generator: np.random.Generator, count: int) -> Words:
-    return generator.integers(0, 2**64 - 1, count, dtype=np.uint64, endpoint=True)
+    def __init__(self, key: bytes) -> None:
+        self._cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+        self._block = 0
+        self._ready = np.empty(0, np.uint64)
+
+    def words(self, count: int) -> Words:
+        words = np.empty(count, np.uint64)
+        ready = min(count, self._ready.size)
+        words[:ready] = self._ready[:ready]
+        self._ready = self._ready[ready:]
+        missing = words[ready:]
+        if missing.size > 2 * PIECE:
+            whole = missing.size // 2 * 2
+            self._encrypt(missing[:whole])
+            missing = missing[whole:]
+        if missing.size:
+            fresh = np.empty((missing.size + AHEAD) // 2 * 2, np.uint64)
+            self._encrypt(fresh)
+            missing[:] = fresh[: missing.size]
+            self._ready = fresh[missing.size :].copy()  # a view would keep all of it
+        return words
+
+    def _encrypt(self, words: Words) -> None:
+        """Fill an even number of words with the next blocks."""
+        blocks = words.size // 2
+        numbers = _NUMBERS[:blocks].copy()
+        numbers[:, 0] += self._block
+        self._block += blocks
+        clear, out = numbers.data.cast("B"), words.data.cast("B")
+        end = 16 * PIECE
+        while len(out) > end:
+            # `update_into` asks for 15 bytes more than it writes; the next round fills them.
+            self._cipher.update_into(clear, out[: end + 15])
+            numbers[:, 0] += PIECE
+            out = out[end:]
+        out[:] = self._cipher.update(clear[: len(out)])
 
 
 class SecureSource:
@@ -95,10 +137,14 @@ class SecureSource:
         # The process number alone would miss a child that a name space numbers as its parent; the
         # hook alone would miss a fork made by C code.
         owner = (os.getpid(), _Forks.depth)
-        if getattr(self._local, "owner", None) != owner:
-            self._local.generator = _generator(os.urandom(16))
-            self._local.owner = owner
-        return _words(self._local.generator, count)
+        # The stream is taken away while it draws: what interrupts a draw, such as a signal handler,
+        # gets a key of its own, and a draw that an exception ended is never gone on with.
+        maker, stream = vars(self._local).pop("stream", (None, None))
+        if maker != owner:
+            stream = _Stream(os.urandom(16))
+        words: Words = stream.words(count)
+        self._local.stream = owner, stream
+        return words
 
     def __reduce__(self) -> tuple[type["SecureSource"], tuple[()]]:
         # A copy in another process gets keys of its own.
@@ -125,7 +171,7 @@ class SeededSource:
     def __init__(self, seed: int | bytes) -> None:
         text = seed if isinstance(seed, bytes) else str(int(seed)).encode()
         digest = hashlib.sha256(b"shoal seeded source:" + text).digest()
-        self._generator = _generator(digest[:16])
+        self._stream = _Stream(digest[:16])
         self._lock = threading.Lock()
 
     def words(self, count: int) -> Words:
@@ -142,7 +188,7 @@ class SeededSource:
             The words.
         """
         with self._lock:
-            return _words(self._generator, count)
+            return self._stream.words(count)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a seeded source is not pickled: pass the seed itself as random_state")

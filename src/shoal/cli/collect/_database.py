@@ -28,7 +28,7 @@ __all__ = [
 
 SQLITE = "sqlite:///"
 # Packages of the extra `serve`, of which any may be missing where others came by another way.
-OF_STORE = ("sqlalchemy", "alembic", "cryptography")
+OF_STORE = ("sqlalchemy", "alembic")
 OF_SERVER = ("fastapi", "uvicorn", "httptools", "prometheus_client")
 
 DatabaseUrl = Annotated[
