@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients/python"
 SCRIPT = ROOT / "tests/helpers/light_device.py"
 # Distributions by the names that they are imported by.
-IMPORTED = {"scikit-learn": "sklearn", "PyWavelets": "pywt", "dp-accounting": "dp_accounting"}
+IMPORTED = {"scikit-learn": "sklearn", "PyWavelets": "pywt"}
 
 
 def load(name):
@@ -82,7 +82,7 @@ def on_device(installed, missing):
 
 
 def test_it_needs_less_than_shoal(missing):
-    assert {"sklearn", "scipy", "pywt", "dp_accounting", "narwhals", "typer", "rich"} <= missing
+    assert {"sklearn", "scipy", "pywt", "narwhals", "typer", "rich"} <= missing
 
 
 def test_reports_and_labels_are_those_of_shoal_bit_for_bit(on_device):

@@ -1,8 +1,7 @@
 """Privacy guarantees, the accounting of budgets, and releases.
 
 * :class:`Guarantee` states what is guaranteed, in numbers and in a sentence.
-* Events describe what was done to the records; :func:`cost` and ``compose`` compute what they
-  cost together.
+* Events describe what was done to the records; :func:`cost` computes what they cost together.
 * :func:`amplify` returns the guarantee that local reports have once they are shuffled.
 * :class:`Ledger` enforces a limit on everything that is spent on the same records.
 * :class:`Release` holds what leaves the curator, with its guarantee.
@@ -12,7 +11,6 @@ Nothing here reads a record.
 
 from shoal.privacy._ledger_conversion import convert_ledger
 from shoal.privacy.accounting import Cost, cost
-from shoal.privacy.composition import compose, scale_to_fit
 from shoal.privacy.conversions import (
     epsilon_to_zcdp,
     metric_to_local,
@@ -70,7 +68,6 @@ __all__ = [
     "ShuffledEvent",
     "ZCDPEvent",
     "amplify",
-    "compose",
     "convert_epsilon",
     "convert_ledger",
     "cost",
@@ -84,6 +81,5 @@ __all__ = [
     "parse_unit",
     "pure_to_gdp",
     "pure_to_zcdp",
-    "scale_to_fit",
     "zcdp_to_epsilon",
 ]

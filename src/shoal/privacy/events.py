@@ -1,8 +1,8 @@
 """What was done to the records, as frozen events that accountants interpret.
 
 An event says which noise was added and how far one record could move the noiseless value. It holds
-no result and no record, so it can be stored and shown. Pure functions turn it into numbers:
-:func:`shoal.privacy.accounting.cost` and :func:`shoal.privacy.compose`.
+no result and no record, so it can be stored and shown. :func:`shoal.privacy.cost` turns it into
+numbers.
 
 ``sensitivity`` is always stated for the adjacency that the promise names.
 """

@@ -219,7 +219,7 @@ class Guarantee:
         if self.delta > 0:
             raise GuaranteeError(
                 f"an (epsilon, delta) promise with delta = {self.delta:g} implies no zCDP: "
-                "compose the events that led to it instead"
+                "pass the rho of its noise, Guarantee(rho=...)"
             )
         return conversions.pure_to_zcdp(self.epsilon) if self.epsilon > 0 else 0.0
 
@@ -236,8 +236,8 @@ class Guarantee:
             return self.mu
         if self.delta > 0:
             raise GuaranteeError(
-                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu: compose "
-                "the events that led to it instead"
+                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu: pass "
+                "the mu of its noise, Guarantee(mu=...)"
             )
         return pure_to_gdp(self.epsilon) if self.epsilon > 0 else 0.0
 
@@ -267,12 +267,10 @@ class Guarantee:
         if self.mu is not None:
             candidates.append(gdp_to_epsilon(self.mu, delta))
         if not candidates:
-            way_out = "compose the events that led to it"
-            if self.notion == "shuffled":
-                way_out = "amplify the local promise"
+            way_out = "amplify the local promise" if self.notion == "shuffled" else "fit"
             raise GuaranteeError(
                 f"delta must be at least the promise's own {self.delta:g}, got {delta:g}: "
-                f"{way_out} at the delta wanted"
+                f"{way_out} with the delta wanted"
             )
         return replace(self, epsilon=max(0.0, min(candidates)), delta=delta)
 
