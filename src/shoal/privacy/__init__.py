@@ -9,7 +9,6 @@
 Nothing here reads a record.
 """
 
-from shoal.privacy._ledger_conversion import convert_ledger
 from shoal.privacy.accounting import Cost, cost
 from shoal.privacy.conversions import (
     epsilon_to_zcdp,
@@ -69,7 +68,6 @@ __all__ = [
     "ZCDPEvent",
     "amplify",
     "convert_epsilon",
-    "convert_ledger",
     "cost",
     "current_versions",
     "epsilon_to_gdp",

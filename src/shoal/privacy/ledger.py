@@ -373,8 +373,7 @@ class Ledger:
         self._restart()
         # A ledger without a table's name takes any; `spend` compares it with earlier spends.
         table = self._limits.table if not (asked.table and self._limits.table) else asked.table
-        gdp_delta = self._limits.gdp_delta if asked.gdp_delta is None else asked.gdp_delta
-        given = replace(asked, table=table, gdp_delta=gdp_delta)
+        given = replace(asked, table=table)
         given = given if complete else replace(given, epsilon=self._limits.epsilon)
         different = given.differences(self._limits, ignore_defaults=not complete)
         if different:
@@ -461,12 +460,6 @@ class Ledger:
         self._record(entry, price)
         self._consistent_in = os.getpid()
         return entry
-
-    def _adopt(self, entries: Iterable[Entry]) -> None:
-        """Record entries of an earlier ledger as they are, even beyond the limit."""
-        with self._transaction(write=True) as descriptor:
-            for entry in entries:
-                self._append(descriptor, entry, self._price(entry))
 
     def _record(self, entry: Entry, price: Price) -> None:
         self._account.add(price)
