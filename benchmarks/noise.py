@@ -6,7 +6,7 @@ import numpy as np
 from timing import Ratio, compare
 
 from shoal.mechanisms import Laplace
-from shoal.noise import SecureSource, discrete_gaussian, discrete_laplace, rounded_gaussian
+from shoal.noise import SecureSource, discrete_laplace, rounded_gaussian
 
 COUNT = 1_000_000
 
@@ -22,13 +22,6 @@ def ratios() -> Iterator[Ratio]:
             lambda p=p: rng.geometric(p, COUNT),
             count=COUNT,
             target=0.25,
-        )
-    for sigma in (2.0, 1e6):
-        yield compare(
-            f"discrete Gaussian, sigma {sigma:g} / numpy normal",
-            lambda sigma=sigma: discrete_gaussian(COUNT, sigma=sigma, source=source),
-            lambda: rng.standard_normal(COUNT),
-            count=COUNT,
         )
     for sigma in (2.0, 2.0**28):
         yield compare(

@@ -109,7 +109,7 @@ def test_what_is_not_in_it_is_said_in_one_line(installed, missing):
         "from shoal import DPKMeans",
         "from shoal import load_release",
         "import shoal.mechanisms as m; m.KdLaplace(bounds=(0.0, 1.0)).fit([[0.5, 0.5]])",
-        "import shoal.noise as n; n.GaussianNoise(1.0).upper_tail(1)",
+        "import shoal.noise as n; n.RoundedGaussianNoise(1.0).upper_tail(1)",
     )
     lines = [
         f"import sys; sys.path.append({str(SCRIPT.parent)!r}); import light_device",
