@@ -17,7 +17,7 @@ from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
     Composed,
-    GaussianEvent,
+    GDPEvent,
     Ledger,
     MetricEvent,
     PrivacyUnit,
@@ -272,7 +272,7 @@ class TestSentences:
 
     def test_deltas_beyond_their_share(self) -> None:
         """Was: delta = 1e-06 for a spend of .5, in a file written by other means."""
-        for step in ((), (GaussianEvent(sigma=100.0, sensitivity=1.0),)):
+        for step in ((), (GDPEvent(mu=0.01),)):
             limits = Limits(epsilon=1.0, delta=1e-6, approximate_delta=0.0 if step else None)
             account = Account(limits)
             event = Composed(events=[ApproximateEvent(epsilon=0.1, delta=0.5), *step])

@@ -16,7 +16,7 @@ from shoal._file_locks import lock_file
 from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
 from shoal.privacy import (
     Adjacency,
-    GaussianEvent,
+    GDPEvent,
     Ledger,
     Limits,
     MetricEvent,
@@ -521,7 +521,7 @@ except BudgetExceededError:
             second.spend(TENTH)
 
     def test_shares_are_the_same_for_everyone(self, path: Path) -> None:
-        Ledger(path, epsilon=1.0, delta=1e-6).spend(GaussianEvent(sigma=50.0, sensitivity=1.0))
+        Ledger(path, epsilon=1.0, delta=1e-6).spend(GDPEvent(mu=0.02))
         assert Ledger(path).spent[0].delta == 1e-6
 
 

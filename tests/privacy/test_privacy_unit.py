@@ -11,7 +11,7 @@ from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
 from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
-    GaussianEvent,
+    GDPEvent,
     Guarantee,
     Ledger,
     MetricEvent,
@@ -145,8 +145,8 @@ def test_prices_follow_the_size():
                 ledger.spend(event)
     users = Ledger(epsilon=4.0, delta=1e-6, privacy_unit=FIVE_ROWS)
     records = Ledger(epsilon=4.0, delta=1e-6)
-    users.spend(GaussianEvent(sigma=50.0, sensitivity=1.0))
-    records.spend(GaussianEvent(sigma=10.0, sensitivity=1.0))  # m^2 rho
+    users.spend(GDPEvent(mu=0.02))
+    records.spend(GDPEvent(mu=0.1))  # m mu
     assert users.used == pytest.approx(records.used)
     metric = Ledger(epsilon=1.0, metric_epsilon=9.0, metric_unit="km", privacy_unit=FIVE_ROWS)
     metric.spend(MetricEvent(epsilon=1.0, unit="km"))

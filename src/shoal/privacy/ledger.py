@@ -82,9 +82,8 @@ class Ledger:
     the epsilons; the sum of the Rényi divergences of one order, with which many small spends count
     for less; or the sum of the squares of mu, which is exact for Gaussian noise.
     ``proofs/ledger.md`` shows that all three may be used at once, even if earlier releases decide
-    what is spent next, and why delta has to be divided before the first spend. A file of an earlier
-    version has no part for mu, and counts Gaussian noise as zCDP. Sums are exact; a total may
-    exceed its limit by one part in 10^12, so that ten spends of 0.1 fit into 1.0.
+    what is spent next, and why delta has to be divided before the first spend. Sums are exact; a
+    total may exceed its limit by one part in 10^12, so that ten spends of 0.1 fit into 1.0.
 
     A spend with ``notion="local"`` protects the value of a record; that the person takes part is
     public. It counts toward the same limit as central spends, and ``spent`` has a guarantee for
