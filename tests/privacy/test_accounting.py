@@ -17,9 +17,9 @@ from shoal.privacy import (
     Repeated,
     cost,
     pure_to_gdp,
-    pure_to_zcdp,
 )
 from shoal.privacy.accounting import Cost, metric_cost
+from shoal.privacy.conversions import pure_to_zcdp
 
 PURE = PureEvent(epsilon=0.5)
 

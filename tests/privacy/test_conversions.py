@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 from helpers.cases import case
 from helpers.privacy_profiles import gaussian_delta, renyi
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.privacy import (
-    epsilon_to_zcdp,
-    metric_to_local,
-    pure_to_zcdp,
-    zcdp_to_epsilon,
-)
-from shoal.privacy.conversions import group
+from shoal.privacy import metric_to_local
+from shoal.privacy.conversions import epsilon_to_zcdp, group, pure_to_zcdp, zcdp_to_epsilon
 
 ORDERS = 1 + np.geomspace(1e-5, 300, 60)
 

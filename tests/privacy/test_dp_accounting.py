@@ -8,14 +8,8 @@ from dp_accounting.rdp import rdp_privacy_accountant as rdp
 
 from helpers.cases import case
 from shoal.exceptions import BudgetExceededError
-from shoal.privacy import (
-    GDPEvent,
-    Guarantee,
-    Ledger,
-    PureEvent,
-    gdp_to_epsilon,
-    zcdp_to_epsilon,
-)
+from shoal.privacy import GDPEvent, Guarantee, Ledger, PureEvent, gdp_to_epsilon
+from shoal.privacy.conversions import zcdp_to_epsilon
 
 DELTAS = (1e-9, 1e-6, 1e-3)
 

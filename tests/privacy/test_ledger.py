@@ -30,11 +30,9 @@ from shoal.privacy import (
     Repeated,
     ShuffledEvent,
     epsilon_to_gdp,
-    epsilon_to_zcdp,
-    pure_to_zcdp,
-    zcdp_to_epsilon,
 )
 from shoal.privacy._ledger_file import LedgerFile
+from shoal.privacy.conversions import epsilon_to_zcdp, pure_to_zcdp, zcdp_to_epsilon
 
 SUBSTITUTE = Adjacency.SUBSTITUTE
 

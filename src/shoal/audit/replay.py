@@ -33,15 +33,8 @@ from shoal.audit.estimators._releases import leaves, released
 from shoal.audit.estimators.neighbors import Neighbors, check_pairs, default_pairs
 from shoal.exceptions import ParameterError
 from shoal.noise import ApproximateNoise, PrivacyMeasure
-from shoal.privacy import (
-    Composed,
-    Ledger,
-    cost,
-    epsilon_to_gdp,
-    gdp_to_epsilon,
-    pure_to_gdp,
-    zcdp_to_epsilon,
-)
+from shoal.privacy import Composed, Ledger, cost, epsilon_to_gdp, gdp_to_epsilon, pure_to_gdp
+from shoal.privacy.conversions import zcdp_to_epsilon
 
 __all__ = ["ReplayAudit", "ReplayedPair", "ReplayedRelease", "replay_estimator"]
 

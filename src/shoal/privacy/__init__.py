@@ -10,12 +10,7 @@ Nothing here reads a record.
 """
 
 from shoal.privacy.accounting import Cost, cost
-from shoal.privacy.conversions import (
-    epsilon_to_zcdp,
-    metric_to_local,
-    pure_to_zcdp,
-    zcdp_to_epsilon,
-)
+from shoal.privacy.conversions import metric_to_local
 from shoal.privacy.distance_units import convert_epsilon, parse_unit
 from shoal.privacy.entries import Entry, Limits, Receipt
 from shoal.privacy.events import (
@@ -65,13 +60,10 @@ __all__ = [
     "cost",
     "current_versions",
     "epsilon_to_gdp",
-    "epsilon_to_zcdp",
     "gdp_to_delta",
     "gdp_to_epsilon",
     "local_epsilon_for",
     "metric_to_local",
     "parse_unit",
     "pure_to_gdp",
-    "pure_to_zcdp",
-    "zcdp_to_epsilon",
 ]
