@@ -13,7 +13,6 @@ from shoal.noise import (
     RandomSource,
     SecureSource,
     SeededSource,
-    discrete_gaussian,
     discrete_laplace,
     rounded_gaussian,
     uniform_integers,
@@ -91,13 +90,6 @@ def ratios() -> Iterator[Ratio]:
             lambda p=p: rng.geometric(p, COUNT),
             count=COUNT,
             target=0.25,
-        )
-    for sigma in (2.0, 1e6):
-        yield compare(
-            f"discrete Gaussian, sigma {sigma:g} / numpy normal",
-            lambda sigma=sigma: discrete_gaussian(COUNT, sigma=sigma, source=source),
-            lambda: rng.standard_normal(COUNT),
-            count=COUNT,
         )
     for sigma in (2.0, 2.0**28):
         yield compare(

@@ -19,14 +19,13 @@ from shoal.cluster._budget import CountSum, split_pure
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace
 from shoal.noise import (
-    GaussianNoise,
     LaplaceNoise,
     RoundedGaussianNoise,
     SeededSource,
     privatize,
 )
 from shoal.papers.kccm import PublishedKCCM, real_rho, real_spend
-from shoal.privacy import epsilon_to_gdp, pure_to_gdp, pure_to_zcdp
+from shoal.privacy import epsilon_to_gdp, pure_to_gdp
 
 CENTRAL = [name for name in INSTANCES if name.startswith("DP")]
 METHODS = {
@@ -124,11 +123,9 @@ class Mixed(BaseEstimator):
     [
         ((LaplaceNoise(2.0),), "epsilon", 0.5),
         ((LaplaceNoise(2.0), RoundedGaussianNoise(4.0)), "mu^2", pure_to_gdp(0.5) ** 2 + 1 / 16),
-        ((RoundedGaussianNoise(4.0), GaussianNoise(4.0)), "rho", 1 / 32 + 1 / 32),
-        ((LaplaceNoise(2.0), GaussianNoise(4.0)), "rho", pure_to_zcdp(0.5) + 1 / 32),
     ],
 )
-def test_what_has_no_mu_is_counted_in_rho(noises, measure, loss):
+def test_pure_noise_beside_gaussian_noise_is_counted_in_mu(noises, measure, loss):
     audit = replay_estimator(
         Mixed(noises), CORNER, claimed=1.0, delta=1e-6, published=lambda model: {}
     )
@@ -211,8 +208,8 @@ def test_flaw_6_real_spend_of_dp_kccm(formula, spend, noise):
 def test_flaw_6_with_gaussian_noise():
     model = PublishedKCCM(2, noise="gaussian")
     audit = replay_estimator(model, corner(4), claimed=0.1, delta=1e-6, published=centers_and_sizes)
-    assert audit.privacy_measure == "rho"
-    assert audit.loss == pytest.approx(real_rho(columns=4))
+    assert audit.privacy_measure == "mu^2"
+    assert audit.loss == pytest.approx(2 * real_rho(columns=4))
     assert audit.broken
     pure = replay_estimator(model, corner(4), claimed=100.0, published=centers_and_sizes)
     assert pure.broken, "no epsilon covers Gaussian noise without a delta"

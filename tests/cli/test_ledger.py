@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from shoal.cli.ledger import ledger_command
 from shoal.exceptions import LedgerFileError, ShoalError
 from shoal.privacy import Ledger, MetricEvent, PureEvent, Release
-from shoal.privacy._ledger_file import START, encode_line
 
 app = typer.Typer()
 app.command()(ledger_command)
@@ -128,23 +127,6 @@ def test_a_page(path, tmp_path):
     assert "http" not in text, "a page that needs no network"
     refused = run(path, "--html", tmp_path / "no" / "folder.html")
     assert "--html must be a writable file" in str(refused.exception)
-
-
-def test_an_old_ledger_is_converted_by_the_command_that_the_refusal_names(tmp_path):
-    header = {"shoal_ledger": 1, "epsilon": 1.0, "delta": 0.0, "metric_epsilon": None}
-    header |= {"adjacency": "add/remove", "approximate_delta": None}
-    line, _ = encode_line(header, START)
-    old, new = tmp_path / "old.ledger", tmp_path / "new.ledger"
-    old.write_bytes(line)
-    refused = run(old)
-    assert f"shoal ledger {old.name} --convert NEW" in str(refused.exception)
-    result = run(old, "--convert", new, "--table", "people")
-    assert result.exit_code == 0, result.output
-    assert (Ledger(new).limits.epsilon, Ledger(new).table) == (1.0, "people")
-    again = run(old, "--convert", new)
-    assert "must not exist yet" in str(again.exception)
-    limits = run(old, "--convert", tmp_path / "other", "--epsilon", "2")
-    assert "--convert must come without limits" in str(limits.exception)
 
 
 def test_a_release_is_found_in_the_ledger_that_paid(path, tmp_path):

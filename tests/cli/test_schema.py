@@ -208,21 +208,13 @@ def test_an_unfinished_schema_is_completed():
 
 
 def test_descriptions_that_exist():
-    columns = [
-        {"name": "age", "datatype": {"base": "integer", "minimum": 0, "maximum": 120}},
-        {"name": "city"},
-    ]
-    tables = [{"url": "data/people.csv", "tableSchema": {"columns": columns}}, {"url": "b.csv"}]
-    Path("metadata.json").write_text(json.dumps({"tables": tables}))
-    assert run("--from-csvw", "metadata.json").exit_code == 0
-    assert Schema.load("people.schema.json").lacking() == {"city": "categories"}
     fields = [{"name": "age", "type": "integer"}, {"name": "took", "type": "duration"}]
     package = {"resources": [{"path": "x/people.csv", "schema": {"fields": fields}}, {"name": "b"}]}
     Path("package.json").write_text(json.dumps(package))
     assert run("--from-frictionless", "package.json", "--out", "f.json").exit_code == 0
     assert Schema.load("f.json")["took"].role == "ignore"
-    assert "got both" in refused("--from-csvw", "a", "--from-frictionless", "b", "--out", "g.json")
-    assert "left out" in refused("--from-csvw", "metadata.json", "--header", "--out", "g.json")
+    again = refused("--from-frictionless", "package.json", "--header", "--out", "g.json")
+    assert "left out" in again
 
 
 def test_check_names_columns_and_no_values():

@@ -24,13 +24,6 @@ def rounded_gaussian_pmf(x, sigma):
     return stats.norm.sf(low) - stats.norm.sf(high)
 
 
-def gaussian_pmf(x, sigma):
-    reach = int(40 * sigma) + 40
-    grid = np.arange(-reach, reach + 1)
-    total = np.exp(-0.5 * (grid / sigma) ** 2).sum()
-    return np.exp(-0.5 * (np.asarray(x) / sigma) ** 2) / total
-
-
 def binned(draws, pmf, least=25.0):
     """Observed and expected counts over single integers, the tails pooled to `least` expected."""
     reach = int(np.abs(draws).max()) + 1

@@ -20,7 +20,6 @@ from shoal.privacy import Event, Ledger
 # test_contracts checks that none is missing.
 SAMPLERS = (
     "box_norm",
-    "discrete_gaussian",
     "discrete_laplace",
     "elliptic_k_norm",
     "exponential_choice",

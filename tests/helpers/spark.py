@@ -35,10 +35,6 @@ def need_spark() -> None:
 
 @functools.cache
 def _session() -> Any:
-    return start_session("local[2]")
-
-
-def start_session(master: str, **settings: str) -> Any:
     """Start the one session that a process can have."""
     from pyspark.sql import SparkSession
 
@@ -47,7 +43,7 @@ def start_session(master: str, **settings: str) -> Any:
     paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    common = {
+    settings = {
         # A short life: compiled once and quickly, and no threads that tidy up meanwhile.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -59,8 +55,8 @@ def start_session(master: str, **settings: str) -> Any:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    builder = SparkSession.builder.master(master).appName("tests")
-    for name, value in (common | settings).items():
+    builder = SparkSession.builder.master("local[2]").appName("tests")
+    for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")  # tests provoke errors, which fill the screen

@@ -11,7 +11,6 @@ import pyarrow  # noqa: F401
 from pyspark import daemon
 
 import shoal.engines
-import shoal.mechanisms
 import shoal.tables  # noqa: F401
 
 if __name__ == "__main__":

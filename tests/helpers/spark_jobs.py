@@ -1,8 +1,7 @@
-"""Jobs, labels and reports for tests; Spark's workers import them from here."""
+"""Jobs and labels for tests; Spark's workers import them from here."""
 
 import os
 import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from shoal.engines._parallel import one_blas_thread
-from shoal.exceptions import DataError
 
 
 @dataclass(frozen=True)
@@ -90,71 +88,6 @@ class _BlasThreads:
 
     def result(self):
         return (np.array([self.most], dtype=np.int64),)
-
-
-@dataclass(frozen=True)
-class Noise:
-    """Reports with noise; a seed of None is fresh in each attempt."""
-
-    seed: int | None = None
-    folder: str = ""
-    bad: bool = False
-
-    def __call__(self, partition):
-        seed = None if self.seed is None else (self.seed, partition)
-        generator = np.random.default_rng(seed)
-
-        def draw(block):
-            if self.folder:
-                kill_worker(self.folder, 1)
-            if self.bad and partition == 1:
-                raise DataError("X must be good, got bad")
-            X = np.column_stack(block)
-            return X + generator.normal(size=X.shape)
-
-        return draw
-
-
-@dataclass(frozen=True)
-class DrawnTwice:
-    """Reports of which the first attempt finishes last: once a file ``go`` is in the folder.
-
-    Files ``first`` and ``second`` tell which executor of Spark drew: its process and its name.
-    """
-
-    folder: str
-
-    def __call__(self, partition):
-        generator = np.random.default_rng()
-        folder = Path(self.folder)
-
-        def draw(block):
-            X = np.column_stack(block)
-            reports = X + generator.normal(size=X.shape)
-            if not note_executor(folder / "first"):
-                note_executor(folder / "second")
-                return reports
-            while not (folder / "go").exists():
-                time.sleep(0.05)
-            return reports
-
-        return draw
-
-
-def note_executor(file):
-    """Write which executor this worker belongs to, unless the file is there."""
-    daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
-    executor = int(daemon.rpartition(")")[2].split()[1])  # the parent of Python's own daemon
-    words = Path(f"/proc/{executor}/cmdline").read_text().split("\0")
-    part = file.with_suffix(f".{os.getpid()}")
-    part.write_text(f"{executor} {words[words.index('--executor-id') + 1]}")
-    try:
-        os.link(part, file)
-    except FileExistsError:
-        return False
-    finally:
-        part.unlink()
-    return True
 
 
 def sign(block):

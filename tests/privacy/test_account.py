@@ -21,7 +21,6 @@ from shoal.privacy import (
     Event,
     GDPEvent,
     PureEvent,
-    ZCDPEvent,
     epsilon_to_gdp,
     gdp_to_delta,
 )
@@ -184,7 +183,7 @@ def test_the_rule_goes_beyond_adding() -> None:
 def test_totals_beyond_the_limits_are_not_a_promise() -> None:
     # Only a file written by other means can hold such entries.
     account = Account(Limits(epsilon=1.0))
-    account.add(account.price(ZCDPEvent(rho=0.1), ADD_REMOVE, "central"))
+    account.add(account.price(GDPEvent(mu=0.4), ADD_REMOVE, "central"))
     assert account.spent[0].notion == "none"
     with pytest.raises(BudgetExceededError):
         account.check(account.price(PureEvent(epsilon=0.1), ADD_REMOVE, "central"))

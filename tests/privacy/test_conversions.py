@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 from helpers.cases import case
 from helpers.privacy_profiles import gaussian_delta, renyi
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.privacy import (
-    epsilon_to_zcdp,
-    metric_to_local,
-    pure_to_zcdp,
-    zcdp_to_epsilon,
-)
-from shoal.privacy.conversions import group, group_zcdp
+from shoal.privacy import metric_to_local
+from shoal.privacy.conversions import epsilon_to_zcdp, group, pure_to_zcdp, zcdp_to_epsilon
 
 ORDERS = 1 + np.geomspace(1e-5, 300, 60)
 
@@ -77,14 +72,12 @@ def test_group_of_gaussian_records_is_covered() -> None:
         loss = group(epsilon, delta, size=size)
         assert loss.epsilon == pytest.approx(size * epsilon)
         assert gaussian_delta(size / sigma, loss.epsilon) <= loss.delta
-    assert group_zcdp(1 / (2 * sigma**2), size=3) == pytest.approx((3 / sigma) ** 2 / 2)
 
 
 def test_substitution_is_a_group_of_two() -> None:
     assert group(0.5, 1e-6, size=2) == (1.0, pytest.approx((1 + math.exp(0.5)) * 1e-6))
     assert group(0.5, size=2) == (1.0, 0.0)
     assert group(0.0, 1e-6, size=2) == (0.0, 2e-6)
-    assert group_zcdp(0.25, size=2) == 1.0
 
 
 def test_a_group_that_loses_everything_is_refused() -> None:
@@ -116,7 +109,6 @@ def test_bad_numbers_are_refused() -> None:
         lambda: epsilon_to_zcdp(1, 0.0),
         lambda: group(1, 0.1, size=0),
         lambda: group(-1, size=2),
-        lambda: group_zcdp("1", size=2),  # type: ignore[arg-type]
         lambda: metric_to_local(1, 0),
         lambda: metric_to_local(0, 1),
     ]:

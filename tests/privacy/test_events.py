@@ -12,25 +12,20 @@ from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
     Composed,
-    DiscreteGaussianEvent,
     Event,
-    GaussianEvent,
     GDPEvent,
     Guarantee,
     MetricEvent,
     PureEvent,
     Repeated,
     ShuffledEvent,
-    ZCDPEvent,
 )
 from shoal.privacy.events import event_from_dict, event_to_dict
 
 LEAVES = [
     PureEvent(epsilon=0.25, purpose="sums"),
-    GaussianEvent(sigma=1 / 3, sensitivity=1e-300),
-    DiscreteGaussianEvent(sigma=2.5, sensitivity=1, dimension=4),
+    GDPEvent(mu=1e-300 / 3),
     PureEvent(epsilon=0.1),
-    ZCDPEvent(rho=0.1),
     GDPEvent(mu=0.2),
     ApproximateEvent(epsilon=1.0, delta=1e-9),
     MetricEvent(epsilon=0.5, unit="km"),
@@ -58,10 +53,7 @@ def test_is_frozen() -> None:
 
 def test_bad_numbers_are_named() -> None:
     for kind, fields in [
-        (GaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
-        (DiscreteGaussianEvent, {"sigma": 1.0, "sensitivity": 1.0}),
         (PureEvent, {"epsilon": 1.0}),
-        (ZCDPEvent, {"rho": 1.0}),
         (GDPEvent, {"mu": 1.0}),
         (ApproximateEvent, {"epsilon": 1.0}),
         (MetricEvent, {"epsilon": 1.0}),
@@ -82,8 +74,6 @@ def test_other_fields_are_checked() -> None:
     for bad in (0, 1.5, True, -1, 2**60):
         with pytest.raises(ParameterError, match="times"):
             Repeated(event=step, times=bad)  # type: ignore[arg-type]
-        with pytest.raises(ParameterError, match="dimension"):
-            DiscreteGaussianEvent(sigma=1.0, sensitivity=1.0, dimension=bad)  # type: ignore[arg-type]
     for events in (3, "ab", [step, 1], step):
         with pytest.raises(ParameterError, match="events"):
             Composed(events=events)  # type: ignore[arg-type]
@@ -111,15 +101,12 @@ def test_shuffled_events_are_checked() -> None:
 
 
 def test_numpy_numbers_become_plain_ones() -> None:
-    event = DiscreteGaussianEvent(
-        sigma=np.float32(0.5), sensitivity=np.int64(2), dimension=np.int8(3)
+    event = ShuffledEvent(
+        epsilon=np.float32(0.5), delta=np.float64(1e-6), local_epsilon=np.int64(2), n=np.int8(3)
     )
-    assert [type(v) for v in (event.sigma, event.sensitivity, event.dimension)] == [
-        float,
-        float,
-        int,
-    ]
-    assert event == DiscreteGaussianEvent(sigma=0.5, sensitivity=2.0, dimension=3)
+    kinds = [type(v) for v in (event.epsilon, event.delta, event.local_epsilon, event.n)]
+    assert kinds == [float, float, float, int]
+    assert event == ShuffledEvent(epsilon=0.5, delta=1e-6, local_epsilon=2.0, n=3)
 
 
 def test_positional_arguments_are_refused() -> None:

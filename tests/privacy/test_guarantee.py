@@ -17,8 +17,6 @@ from shoal.privacy import (
     PrivacyUnit,
     gdp_to_epsilon,
     pure_to_gdp,
-    pure_to_zcdp,
-    zcdp_to_epsilon,
 )
 
 SUBSTITUTE = Adjacency.SUBSTITUTE
@@ -33,7 +31,7 @@ ALL = [
     METRIC,
     NONE,
     Guarantee("local", epsilon=2.0, seeded=True),
-    Guarantee("central", 0.1, 1e-9, SUBSTITUTE, rho=1e-3),
+    Guarantee("central", 0.1, 1e-9, SUBSTITUTE, mu=1e-3),
     Guarantee("central", 0.1, 1e-9, mu=0.02),
     SHUFFLED,
 ]
@@ -86,14 +84,6 @@ def test_metric_to_local() -> None:
         METRIC.to_local(0)
 
 
-def test_to_zcdp() -> None:
-    assert PURE.to_zcdp() == pure_to_zcdp(1.0)
-    assert Guarantee("central", 1.0, 1e-6, rho=0.02).to_zcdp() == 0.02
-    assert Guarantee("central", 0.0).to_zcdp() == 0.0
-    with pytest.raises(GuaranteeError, match="compose the events"):
-        APPROXIMATE.to_zcdp()
-
-
 def test_to_approximate_is_the_curve_of_randomized_response() -> None:
     for delta in (1e-9, 1e-3, 0.2):
         traded = PURE.to_approximate(delta)
@@ -106,31 +96,22 @@ def test_to_approximate_is_the_curve_of_randomized_response() -> None:
     assert APPROXIMATE.to_approximate(1e-6).epsilon == pytest.approx(1.0)
 
 
-def test_to_approximate_uses_a_known_rho() -> None:
-    known = Guarantee("central", 2.0, 1e-6, rho=0.01)
-    assert known.to_approximate(1e-9).epsilon == zcdp_to_epsilon(0.01, 1e-9)
-    with pytest.raises(GuaranteeError, match="at least the promise's own"):
-        APPROXIMATE.to_approximate(1e-9)
-
-
 def test_mu() -> None:
     known = Guarantee("central", 1.0, 1e-6, mu=0.2)
     assert known.to_gdp() == 0.2
-    assert known.to_zcdp() == pytest.approx(0.02)
     assert known.to_approximate(1e-9).epsilon == gdp_to_epsilon(0.2, 1e-9)
+    with pytest.raises(GuaranteeError, match="at least the promise's own"):
+        APPROXIMATE.to_approximate(1e-9)
     assert known.for_group(3).mu == pytest.approx(0.6)
     assert known.to_substitute().mu == 0.4
     assert PURE.to_gdp() == pure_to_gdp(1.0)
     assert Guarantee("central", 0.0).to_gdp() == 0.0
     with pytest.raises(GuaranteeError, match="implies no mu"):
         APPROXIMATE.to_gdp()
-    with pytest.raises(ParameterError, match="rho and mu None"):
+    with pytest.raises(ParameterError, match="mu None"):
         Guarantee("metric", 1.0, unit="km", mu=0.1)
     with pytest.raises(ParameterError, match="mu must be"):
         Guarantee("central", 1.0, mu=-0.1)
-    before = known.to_dict()
-    del before["mu"]
-    assert Guarantee.from_dict(before) == replace(known, mu=None), "an earlier version's"
 
 
 @pytest.mark.parametrize("epsilon", [1e-12, 0.003, 0.08, 0.1, 0.7, 1.0, 1.5, 4.0, 4.5, 7.0, 10.0])
@@ -146,7 +127,7 @@ def test_the_factor_of_a_sentence_is_never_below_the_true_one(epsilon: float) ->
 
 def test_for_group() -> None:
     assert PURE.for_group(3).epsilon == 3.0
-    assert Guarantee("central", 1.0, rho=0.1).for_group(3).rho == pytest.approx(0.9)
+    assert Guarantee("central", 1.0, mu=0.1).for_group(3).mu == pytest.approx(0.3)
     assert APPROXIMATE.for_group(2).delta == pytest.approx((1 + math.e) * 1e-6)
     assert METRIC.for_group(2) == Guarantee("metric", epsilon=1.0, unit="km")
 
@@ -174,9 +155,8 @@ def test_a_shuffled_promise_converts_where_a_proof_allows() -> None:
     assert pair.delta == pytest.approx((1 + math.exp(0.08)) * 1e-6)
     assert SHUFFLED.to_approximate(1e-3).epsilon < 0.08
     pure = replace(SHUFFLED, epsilon=4.0, delta=0.0)
-    assert pure.to_zcdp() == pure_to_zcdp(4.0)
+    assert pure.to_gdp() == pure_to_gdp(4.0)
     for convert, message in [
-        (lambda g: g.to_zcdp(), "implies no zCDP"),
         (lambda g: g.to_gdp(), "implies no mu"),
         (lambda g: g.to_approximate(1e-9), "amplify the local promise"),
         (lambda g: g.to_local(2.0), "only a metric promise"),
@@ -198,7 +178,7 @@ def test_only_shuffled_promises_have_a_batch() -> None:
         ({"n_reports": 0}, "n_reports must be"),
         ({"local_epsilon": 0.01}, "at least epsilon"),
         ({"adjacency": Adjacency.ADD_REMOVE}, "Adjacency.SUBSTITUTE"),
-        ({"rho": 0.1}, "rho and mu must be None"),
+        ({"mu": 0.1}, "mu must be None"),
         ({"notion": "local"}, "unless the notion is 'shuffled'"),
         ({"notion": "none", "reason": "x"}, "unless the notion is 'shuffled'"),
     ]:
@@ -216,7 +196,6 @@ def test_to_substitute() -> None:
 
 def test_no_promise_never_becomes_one() -> None:
     for convert in [
-        lambda g: g.to_zcdp(),
         lambda g: g.to_gdp(),
         lambda g: g.to_approximate(0.1),
         lambda g: g.for_group(2),
@@ -229,7 +208,6 @@ def test_no_promise_never_becomes_one() -> None:
 
 def test_metric_promises_need_a_diameter_first() -> None:
     for convert in [
-        lambda g: g.to_zcdp(),
         lambda g: g.to_gdp(),
         lambda g: g.to_approximate(0.1),
         lambda g: g.to_substitute(),
@@ -259,10 +237,10 @@ def test_bad_fields_are_refused() -> None:
         {"unit": None},
         {"reason": 3},
         {"seeded": 1},
-        {"rho": -1.0},
+        {"mu": -1.0},
         {"notion": "none"},
         {"notion": "metric", "delta": 0.1},
-        {"notion": "metric", "rho": 0.1},
+        {"notion": "metric", "mu": 0.1},
     ]:
         with case(change=change), pytest.raises(ParameterError):
             Guarantee(**{"notion": "central", "epsilon": 1.0, **change})  # type: ignore[arg-type]

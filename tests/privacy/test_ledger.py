@@ -22,7 +22,6 @@ from shoal.privacy import (
     ApproximateEvent,
     Composed,
     Event,
-    GaussianEvent,
     GDPEvent,
     Ledger,
     MetricEvent,
@@ -30,13 +29,10 @@ from shoal.privacy import (
     PureEvent,
     Repeated,
     ShuffledEvent,
-    ZCDPEvent,
     epsilon_to_gdp,
-    epsilon_to_zcdp,
-    pure_to_zcdp,
-    zcdp_to_epsilon,
 )
 from shoal.privacy._ledger_file import LedgerFile
+from shoal.privacy.conversions import epsilon_to_zcdp, pure_to_zcdp, zcdp_to_epsilon
 
 SUBSTITUTE = Adjacency.SUBSTITUTE
 
@@ -45,8 +41,8 @@ def pure(epsilon: float) -> PureEvent:
     return PureEvent(epsilon=epsilon)
 
 
-def gaussian(rho: float) -> GaussianEvent:
-    return GaussianEvent(sigma=1 / math.sqrt(2 * rho), sensitivity=1.0)
+def gaussian(rho: float) -> GDPEvent:
+    return GDPEvent(mu=math.sqrt(2 * rho))
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -111,7 +107,6 @@ class TestPure:
         ledger = new(epsilon=1.0)
         for event in (
             gaussian(1e-9),
-            ZCDPEvent(rho=1e-9),
             ApproximateEvent(epsilon=0.1, delta=1e-9),
         ):
             with pytest.raises(BudgetExceededError, match=r"delta is 0.*declare"):
@@ -120,15 +115,20 @@ class TestPure:
 
 
 class TestWithDelta:
-    def test_zcdp_spends_add_up(self, new) -> None:
-        ledger = new(epsilon=1.0, delta=1e-6)
+    def test_renyi_divergences_add_up(self, new) -> None:
+        ledger = new(epsilon=1.0, delta=1e-6, gdp_delta=0.0)
         rho = epsilon_to_zcdp(1.0, 1e-6)
         for _ in range(4):
-            ledger.spend(ZCDPEvent(rho=rho / 4))
+            ledger.spend(gaussian(rho / 4))
         assert (ledger.spent[0].epsilon, ledger.spent[0].delta) == (1.0, 1e-6)
         assert ledger.used == pytest.approx(1.0)
-        with pytest.raises(BudgetExceededError, match="rho"):
-            ledger.spend(ZCDPEvent(rho=rho / 1000))
+        with pytest.raises(BudgetExceededError, match="asked mu"):
+            ledger.spend(gaussian(rho / 1000))
+
+    def test_gaussian_noise_with_a_delta_of_its_own_is_asked_in_rho(self, new) -> None:
+        event = Composed(events=[GDPEvent(mu=2.0), ApproximateEvent(epsilon=0.1, delta=1e-9)])
+        with pytest.raises(BudgetExceededError, match=r"asked rho = 2\.0"):
+            new(epsilon=1.0, delta=1e-6).spend(event)
 
     def test_squares_of_mu_add_up(self, new) -> None:
         ledger = new(epsilon=1.0, delta=1e-6, gdp_delta=1e-6)
@@ -140,8 +140,9 @@ class TestWithDelta:
         assert ledger.used == pytest.approx(1.0)
         with pytest.raises(BudgetExceededError, match=r"asked mu = 0\.001"):
             ledger.spend(GDPEvent(mu=0.001))
+        both = new(epsilon=1.0, delta=1e-6, approximate_delta=1e-7, gdp_delta=9e-7)
         with pytest.raises(BudgetExceededError, match=r"has no mu.*declare Ledger\(gdp_delta"):
-            ledger.spend(ZCDPEvent(rho=1e-9))
+            both.spend(ApproximateEvent(epsilon=1.5, delta=1e-9))
 
     def test_exact_gaussian_accounting_goes_further_than_zcdp(self) -> None:
         mu = epsilon_to_gdp(1.0, 1e-6)
@@ -194,8 +195,8 @@ class TestWithDelta:
             ledger.spend(pure(0.1))
 
     def test_remaining_is_what_a_pure_spend_may_still_take(self) -> None:
-        ledger = Ledger(epsilon=1.0, delta=1e-6)
-        ledger.spend(ZCDPEvent(rho=epsilon_to_zcdp(1.0, 1e-6) / 2))
+        ledger = Ledger(epsilon=1.0, delta=1e-6, gdp_delta=0.0)
+        ledger.spend(gaussian(epsilon_to_zcdp(1.0, 1e-6) / 2))
         left = ledger.remaining
         assert 0 < left < 1
         with pytest.raises(BudgetExceededError):
@@ -205,7 +206,6 @@ class TestWithDelta:
 
     def test_the_whole_budget_fits_in_one_event_of_either_kind(self, new) -> None:
         new(epsilon=1.0, delta=1e-6).spend(ApproximateEvent(epsilon=1.0, delta=1e-6))
-        new(epsilon=1.0, delta=1e-6).spend(ZCDPEvent(rho=epsilon_to_zcdp(1.0, 1e-6)))
         new(epsilon=1.0, delta=1e-6).spend(GDPEvent(mu=epsilon_to_gdp(1.0, 1e-6)))
         new(epsilon=1.0, delta=1e-6).spend(pure(1.0))
 

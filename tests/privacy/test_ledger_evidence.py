@@ -17,17 +17,17 @@ from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
     Composed,
-    Entry,
-    GaussianEvent,
+    GDPEvent,
     Ledger,
     MetricEvent,
     PrivacyUnit,
     PureEvent,
     Receipt,
     Release,
-    compose,
 )
-from shoal.privacy._ledger_file import START, encode_line
+from shoal.privacy._account import Account
+from shoal.privacy._ledger_file import encode_line
+from shoal.privacy.entries import Limits
 
 HALF = PureEvent(epsilon=0.5)
 
@@ -272,12 +272,12 @@ class TestSentences:
 
     def test_deltas_beyond_their_share(self) -> None:
         """Was: delta = 1e-06 for a spend of .5, in a file written by other means."""
-        for step in ((), (GaussianEvent(sigma=100.0, sensitivity=1.0),)):
-            ledger = Ledger(epsilon=1.0, delta=1e-6, approximate_delta=0.0 if step else None)
+        for step in ((), (GDPEvent(mu=0.01),)):
+            limits = Limits(epsilon=1.0, delta=1e-6, approximate_delta=0.0 if step else None)
+            account = Account(limits)
             event = Composed(events=[ApproximateEvent(epsilon=0.1, delta=0.5), *step])
-            readings = {"adjacency": Adjacency.ADD_REMOVE, "notion": "central"}
-            ledger._adopt([Entry(time=Entry.now(), event=event, purpose="", **readings)])
-            assert not ledger.spent[0].holds
+            account.add(account.price(event, Adjacency.ADD_REMOVE, "central"))
+            assert not account.spent[0].holds
 
 
 class TestWhatAttackersRead:
@@ -332,9 +332,9 @@ class TestWhatAttackersRead:
             assert head(two).stat().st_mode & 0o777 == mode
 
     def test_steps_that_were_used_up_are_no_free_spend(self) -> None:
-        """A generator that `compose` had read already cost nothing in the ledger."""
+        """A generator that another event had read already cost nothing in the ledger."""
         steps = (HALF for _ in range(2))
-        assert compose(steps).epsilon == 1.0
+        assert len(Composed(events=steps).events) == 2
         ledger = Ledger(epsilon=1.0)
         for event in (Composed(events=steps), Composed(events=[Composed(events=[])])):
             with pytest.raises(GuaranteeError, match="at least one step"):
@@ -351,96 +351,3 @@ class TestWhatAttackersRead:
         for path in ("/dev/null", tmp_path / "pipe"):
             with pytest.raises(LedgerFileError, match="no regular file"):
                 Ledger(path, epsilon=1.0)
-
-
-class TestOldFormat:
-    @pytest.fixture
-    def old(self, tmp_path: Path) -> Path:
-        """A ledger of format 1, line by line as that version wrote it."""
-        header = {
-            "shoal_ledger": 1,
-            "epsilon": 3.0,
-            "delta": 0.0,
-            "metric_epsilon": 4.0,
-            "adjacency": "add/remove",
-            "approximate_delta": None,
-        }
-        entry = {
-            "time": "2026-11-01T00:00:00.000000+00:00",
-            "event": {"type": "PureEvent", "purpose": "", "epsilon": 0.75},
-            "purpose": "clusters",
-            "adjacency": "add/remove",
-            "notion": "central",
-        }
-        metric = {"type": "MetricEvent", "purpose": "", "epsilon": 0.5, "unit": ""}
-        data, last = b"", START
-        for content in (header, entry, {**entry, "event": metric, "notion": "metric"}):
-            line, last = encode_line(content, last)
-            data += line
-        path = tmp_path / "old.ledger"
-        path.write_bytes(data)
-        return path
-
-    def test_it_is_refused_with_the_command_that_converts_it(self, old: Path) -> None:
-        for limits in ({}, {"epsilon": 3.0}):
-            with pytest.raises(LedgerFileError, match=r"shoal ledger old\.ledger --convert NEW"):
-                Ledger(old, **limits)
-
-    def test_it_is_converted(self, old: Path, path: Path) -> None:
-        from shoal.privacy import convert_ledger
-
-        before = old.read_bytes()
-        with pytest.raises(ParameterError, match="metric_unit"):
-            convert_ledger(old, path)
-        assert not path.exists()
-        ledger = convert_ledger(old, path, metric_unit="km", table="people")
-        assert [(g.notion, g.epsilon) for g in ledger.spent] == [("central", 0.75), ("metric", 0.5)]
-        assert (ledger.spent[1].unit, ledger.table) == ("km", "people")
-        assert [entry.time for entry in Ledger(path).entries] == [
-            "2026-11-01T00:00:00.000000+00:00"
-        ] * 2
-        assert old.read_bytes() == before
-        with pytest.raises(LedgerFileError, match="must not exist"):
-            convert_ledger(old, path, metric_unit="km")
-
-    def test_a_crash_leaves_all_entries_or_none(
-        self, old: Path, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A new ledger with some of the old entries would have had budget left."""
-        from shoal.privacy import convert_ledger
-        from shoal.privacy._ledger_file import LedgerFile
-
-        calls, append = [], LedgerFile.append
-
-        def crash_at_the_third(self, *args):
-            calls.append(self.path)
-            if len(calls) == 3:
-                raise KeyboardInterrupt
-            return append(self, *args)
-
-        monkeypatch.setattr(LedgerFile, "append", crash_at_the_third)
-        with pytest.raises(KeyboardInterrupt):
-            convert_ledger(old, path, metric_unit="km")
-        assert [file.name for file in path.parent.iterdir()] == ["old.ledger"]
-        assert str(path) not in calls, "nothing has that name before it is whole"
-        monkeypatch.undo()
-        assert len(convert_ledger(old, path, metric_unit="km")) == 2
-
-    def test_users_are_declared(self, old: Path, path: Path) -> None:
-        from shoal.privacy import convert_ledger
-
-        unit = PrivacyUnit.user("person", max_rows=3)
-        ledger = convert_ledger(old, path, metric_unit="km", privacy_unit=unit)
-        assert ledger.spent[0].privacy_unit == unit
-        assert ledger.spent[0].epsilon == 0.75
-
-    @pytest.mark.parametrize(
-        "change", [(b"0.75", b"0.25"), (b'"shoal_ledger":1', b'"shoal_ledger":3')]
-    )
-    def test_a_damaged_one_is_not(self, old: Path, path: Path, change) -> None:
-        from shoal.privacy import convert_ledger
-
-        old.write_bytes(old.read_bytes().replace(*change))
-        with pytest.raises(LedgerFileError):
-            convert_ledger(old, path, metric_unit="km")
-        assert not path.exists()

@@ -11,7 +11,7 @@ from shoal.exceptions import BudgetExceededError, GuaranteeError, ParameterError
 from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
-    GaussianEvent,
+    GDPEvent,
     Guarantee,
     Ledger,
     MetricEvent,
@@ -145,8 +145,8 @@ def test_prices_follow_the_size():
                 ledger.spend(event)
     users = Ledger(epsilon=4.0, delta=1e-6, privacy_unit=FIVE_ROWS)
     records = Ledger(epsilon=4.0, delta=1e-6)
-    users.spend(GaussianEvent(sigma=50.0, sensitivity=1.0))
-    records.spend(GaussianEvent(sigma=10.0, sensitivity=1.0))  # m^2 rho
+    users.spend(GDPEvent(mu=0.02))
+    records.spend(GDPEvent(mu=0.1))  # m mu
     assert users.used == pytest.approx(records.used)
     metric = Ledger(epsilon=1.0, metric_epsilon=9.0, metric_unit="km", privacy_unit=FIVE_ROWS)
     metric.spend(MetricEvent(epsilon=1.0, unit="km"))
@@ -154,14 +154,14 @@ def test_prices_follow_the_size():
 
 
 def test_guarantees_convert_alike():
-    promise = Guarantee("central", 0.1, 1e-9, rho=0.02)
+    promise = Guarantee("central", 0.1, 1e-9, mu=0.02)
     users = promise.to_privacy_unit(FIVE_ROWS)
     assert users.epsilon == pytest.approx(0.5)
     assert users.delta == pytest.approx(1e-9 * math.expm1(0.5) / math.expm1(0.1))
-    assert users.rho == pytest.approx(25 * 0.02)
+    assert users.mu == pytest.approx(5 * 0.02)
     assert users.privacy_unit == FIVE_ROWS
-    back = Guarantee("central", 1.0, 1e-6, rho=0.1, privacy_unit=USER).to_privacy_unit(RECORD)
-    assert (back.epsilon, back.rho) == (2.0, pytest.approx(0.4))
+    back = Guarantee("central", 1.0, 1e-6, mu=0.1, privacy_unit=USER).to_privacy_unit(RECORD)
+    assert (back.epsilon, back.mu) == (2.0, pytest.approx(0.2))
     assert back.delta == pytest.approx((1 + math.e) * 1e-6)
     with pytest.raises(GuaranteeError):
         Guarantee.none("as published").to_privacy_unit(RECORD)

@@ -292,9 +292,6 @@ def test_a_file_name_makes_no_header(here):
 
 def test_documents_of_others_are_taken(here):
     table = opened_table(here)
-    column = {"name": "age", "datatype": {"base": "integer", "minimum": 0, "maximum": 120}}
-    assert said(here, table, "schema", tableSchema={"columns": [column]}) == 200
-    assert table.schema["age"].maximum == 120
     resource = {"path": "people.csv", "schema": {"fields": [{"name": "city", "type": "string"}]}}
     assert said(here, table, "schema", resources=[resource]) == 200
     assert table.schema.all_columns == ("city",)

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from helpers.spark import SPARK, frame_of, records, spark_session
-from helpers.spark_jobs import Fails, KillsItsWorker, Noise, Thousandths
+from helpers.spark_jobs import Fails, KillsItsWorker, Thousandths
 from shoal.exceptions import DataError, ShoalError
 from shoal.tables import SparkTable
 
@@ -87,8 +87,6 @@ def test_a_frame_that_gives_other_records_is_refused(tmp_path):
     file.write_text("1.5,2\n" * 39)
     with pytest.raises(DataError, match="X must stay as it is while it is read"):
         table.fold(Thousandths(2))
-    with pytest.raises(DataError, match="X must stay as it is while it is read"):
-        table.stage(Noise())
 
 
 def parquet(folder):

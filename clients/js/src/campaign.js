@@ -13,7 +13,7 @@ import { own } from "./state.js";
 
 /**
  * @typedef {{notion: "local" | "metric", epsilon: number, delta: 0, adjacency: "substitute", unit: string,
- *   reason: string, seeded: false, rho: null, mu: null, privacy_unit: object}} Guarantee
+ *   reason: string, seeded: false, mu: null, privacy_unit: object}} Guarantee
  * @typedef {{origin: number, step: number, first: number, stride: number, levels: number}} ReportColumn
  * @typedef {{version: 1, bytes: number, columns: ReportColumn[], reported: [number, number] | null,
  *   clips: boolean}} ReportFormat
@@ -176,7 +176,6 @@ export function promiseOf({ parameters: { bounds, epsilon, level = null, radius 
     unit: unit || (metric && place ? "km" : ""),
     reason: truncate ? REDRAWN : "",
     seeded: false,
-    rho: null,
     mu: null,
     privacy_unit: { kind: "record", id_column: "", max_rows: null, enforced: true },
   };

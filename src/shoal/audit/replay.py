@@ -33,17 +33,8 @@ from shoal.audit.estimators._releases import leaves, released
 from shoal.audit.estimators.neighbors import Neighbors, check_pairs, default_pairs
 from shoal.exceptions import ParameterError
 from shoal.noise import ApproximateNoise, PrivacyMeasure
-from shoal.privacy import (
-    Composed,
-    Ledger,
-    cost,
-    epsilon_to_gdp,
-    epsilon_to_zcdp,
-    gdp_to_epsilon,
-    pure_to_gdp,
-    pure_to_zcdp,
-    zcdp_to_epsilon,
-)
+from shoal.privacy import Composed, Ledger, cost, epsilon_to_gdp, gdp_to_epsilon, pure_to_gdp
+from shoal.privacy.conversions import zcdp_to_epsilon
 
 __all__ = ["ReplayAudit", "ReplayedPair", "ReplayedRelease", "replay_estimator"]
 
@@ -120,9 +111,9 @@ class ReplayAudit:
     delta : float
         Delta of the guarantee.
     budget : float or None
-        The guarantee in the privacy measure of the releases: epsilon, or the rho or mu^2 that
+        The guarantee in the privacy measure of the releases: epsilon, or the mu^2 that
         (epsilon, delta) allows.
-    privacy_measure : {"epsilon", "rho", "mu^2"}
+    privacy_measure : {"epsilon", "mu^2"}
         The privacy measure of the releases.
 
     Examples
@@ -195,11 +186,6 @@ class ReplayAudit:
 
 
 SLACK = 1e-9  # sums of costs are rounded; a broken promise is broken by far more
-_MEASURES: tuple[PrivacyMeasure, ...] = ("rho", "mu^2")
-_LIMITS: dict[PrivacyMeasure, Callable[[float, float], float]] = {
-    "rho": epsilon_to_zcdp,
-    "mu^2": lambda epsilon, delta: epsilon_to_gdp(epsilon, delta) ** 2,
-}
 
 
 def replay_estimator(
@@ -336,14 +322,12 @@ class _Replay:
                     in_python="audit a mechanism with audit_mechanism",
                 )
         measures = {step.noise.privacy_measure for step in fitted.recorder.steps}
-        # Pure noise has a rho and a mu, and mu a rho, but not the other way round.
-        self.privacy_measure = next((m for m in _MEASURES if m in measures), "epsilon")
+        # Pure noise has a mu, but Gaussian noise has no finite epsilon without a delta.
+        self.privacy_measure = "mu^2" if "mu^2" in measures else "epsilon"
         self.budget = self.claimed
-        if self.privacy_measure != "epsilon" and self.claimed is not None:
-            # Gaussian noise has no finite epsilon without a delta.
-            limit = _LIMITS[self.privacy_measure]
+        if self.privacy_measure == "mu^2" and self.claimed is not None:
             left = self.delta - _failures(fitted)
-            self.budget = limit(self.claimed, left) if left > 0 else 0.0
+            self.budget = epsilon_to_gdp(self.claimed, left) ** 2 if left > 0 else 0.0
 
     def _findings(
         self, first: Recording, second: Recording, releases: tuple[ReplayedRelease, ...]
@@ -395,9 +379,7 @@ class _Replay:
         """Convert to the audit's privacy measure."""
         if privacy_measure == self.privacy_measure or not 0 < amount < math.inf:
             return amount
-        if privacy_measure == "mu^2":
-            return amount / 2
-        return pure_to_zcdp(amount) if self.privacy_measure == "rho" else pure_to_gdp(amount) ** 2
+        return pure_to_gdp(amount) ** 2
 
     def _sums(self, releases: tuple[ReplayedRelease, ...]) -> Iterable[str]:
         if self.budget is None:

@@ -52,9 +52,6 @@ def ledger_command(
             help="No user has more rows than this, so promises per row can be counted as well."
         ),
     ] = None,
-    convert: Annotated[
-        Path | None, typer.Option(help="Convert a ledger of the old format into this new file.")
-    ] = None,
     release: Annotated[
         Path | None,
         typer.Option(
@@ -75,15 +72,7 @@ def ledger_command(
 
     unit = _privacy_unit(user_column, rows_per_user)
     kwargs: dict[str, Any] = {"metric_unit": metric_unit, "table": table, "privacy_unit": unit}
-    if convert is not None:
-        from shoal.privacy import convert_ledger
-
-        if epsilon is not None or delta or metric_epsilon is not None:
-            raise ParameterError(
-                "--convert must come without limits: it takes those of the old ledger"
-            )
-        ledger = convert_ledger(file, convert, **kwargs)
-    elif epsilon is None:
+    if epsilon is None:
         given = (delta, metric_epsilon is not None, metric_unit, user_column, rows_per_user)
         if any(given):
             raise ParameterError("--epsilon must be given with the limits of a new ledger")

@@ -52,9 +52,6 @@ def schema_command(
             "of all columns in order, with - for those to leave out."
         ),
     ] = None,
-    from_csvw: Annotated[
-        Path | None, typer.Option(help="Start from W3C metadata of CSV on the Web.")
-    ] = None,
     from_frictionless: Annotated[
         Path | None,
         typer.Option(
@@ -110,7 +107,7 @@ def schema_command(
         if private is None and given is not None:
             raise ParameterError(f"{option} must come with --private EPS, got {given} without it")
     target = _target(data, out, force=force)
-    schema = _imported(data, from_csvw, from_frictionless)
+    schema = _imported(data, from_frictionless)
     names = _Names([])
     if schema is None:
         asked = on_terminal() and not as_json
@@ -185,14 +182,10 @@ def _target(data: Path, out: Path | None, *, force: bool) -> Path:
     return target
 
 
-def _imported(data: Path, csvw: Path | None, frictionless: Path | None) -> "Schema | None":
+def _imported(data: Path, frictionless: Path | None) -> "Schema | None":
     """Read a description that exists, if one is named."""
     from shoal.schema import Schema, import_table_schema
 
-    if csvw is not None and frictionless is not None:
-        raise ParameterError("--from-csvw must come without --from-frictionless, got both")
-    if csvw is not None:
-        return Schema.from_csvw(csvw, table=data.name)
     if frictionless is not None:
         return Schema.from_dict(import_table_schema(frictionless, table=data.name))
     return None

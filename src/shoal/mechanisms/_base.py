@@ -35,7 +35,7 @@ from shoal._table_input import refuse_users, validate_table
 from shoal._typing import Floats, RandomState, TableLike
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms._one_report import as_table
-from shoal.mechanisms._report_files import check_out, release_reports
+from shoal.mechanisms._report_files import check_out, refuse_spark, release_reports
 from shoal.mechanisms._sources import SourceInUse, fewest, weakest
 from shoal.mechanisms.documents import mechanism_to_dict, save_mechanism
 from shoal.mechanisms.report_format import ReportFormat
@@ -45,7 +45,7 @@ from shoal.schema import Schema
 from shoal.tables import ArrayTable
 
 if TYPE_CHECKING:
-    from shoal.tables import ArrowTable, SparkTable
+    from shoal.tables import ArrowTable
 
 __all__ = ["Mechanism", "ReportNames"]
 
@@ -121,7 +121,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
 
         Parameters
         ----------
-        X : array-like of shape (n, d), ArrowTable, Arrow dataset or Spark DataFrame
+        X : array-like of shape (n, d), ArrowTable or Arrow dataset
             Records. If they are not in memory, only the names and types of columns are read.
         y : None
             Ignored.
@@ -131,7 +131,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         self : Mechanism
             The mechanism.
         """
-        table = validate_table(X, estimator=self, schema=self.schema)
+        table = refuse_spark(validate_table(X, estimator=self, schema=self.schema))
         self._check(table.columns)
         # A seed's stream goes on from one transform to the next and starts again at fit.
         in_use = SourceInUse()
@@ -145,16 +145,16 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
 
         Parameters
         ----------
-        X : array-like of shape (n, d), path, Arrow dataset or Spark DataFrame
-            Records; those outside the bounds are clipped. From files and Spark DataFrames, only
-            the columns seen in ``fit`` are read.
+        X : array-like of shape (n, d), path or Arrow dataset
+            Records; those outside the bounds are clipped. From files, only the columns seen in
+            ``fit`` are read.
         out : path-like, default=None
             Folder for the reports; only for records in files, where it is required. It must be
             empty or not exist yet. All files appear in it at the same time.
 
         Returns
         -------
-        Z : ndarray of shape (n, d), pyarrow.dataset.Dataset or pyspark.sql.DataFrame
+        Z : ndarray of shape (n, d) or pyarrow.dataset.Dataset
             Reports, in the order of the records.
 
         Raises
@@ -356,16 +356,17 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         """Draw the reports of checked records."""
 
-    def _open_table(self, X: TableLike) -> "ArrayTable | ArrowTable | SparkTable":
+    def _open_table(self, X: TableLike) -> "ArrayTable | ArrowTable":
         """Open records of a transform, in the columns of ``fit``."""
         fitted = hasattr(self, "n_features_in_")
         # Without fit there are no columns to compare with, and transform must not note any.
-        return validate_table(
+        table = validate_table(
             X,
             estimator=self if fitted else BaseEstimator(),
             reset=not fitted,
             schema=self.schema,
         )
+        return refuse_spark(table)
 
     def _sources(self) -> SourceInUse:
         if not hasattr(self, "_in_use"):

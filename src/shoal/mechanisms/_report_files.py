@@ -1,9 +1,8 @@
-"""Reports of records that are not in memory: drawn out of sight, paid for, then handed out.
+"""Reports of records in files: drawn out of sight, paid for, then handed out.
 
 The order keeps the promise whatever fails. Reports that could not be drawn or written cost nothing
 and are gone; a crash after the spend has released nothing; and no report is seen before it was paid
-for. Every partition, and every new attempt at one, draws from a source of its own: of a record that
-is worked on twice, one report is handed out, and nobody sees the other.
+for. Every partition draws from a source of its own, and is drawn once.
 """
 
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 
 from shoal import tables
 from shoal._typing import Floats
-from shoal.exceptions import ParameterError, ReleaseError
+from shoal.exceptions import DataTypeError, ParameterError, ReleaseError
 from shoal.noise import RandomSource, SecureSource, SeededSource
 from shoal.tables import ArrayTable, Block
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from shoal.mechanisms._base import Mechanism
     from shoal.tables import ArrowTable, SparkTable
 
-__all__ = ["check_out", "release_reports"]
+__all__ = ["check_out", "refuse_spark", "release_reports"]
 
 
 KEY_WORDS = 2
@@ -32,7 +31,7 @@ KEY_WORDS = 2
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """What draws the reports of a partition; it may travel to another machine.
+    """What draws the reports of a partition, in any thread.
 
     Parameters
     ----------
@@ -57,9 +56,25 @@ class Draw:
         return reports
 
 
-def check_out(table: Any, out: Any) -> None:
+def refuse_spark(table: "ArrayTable | ArrowTable | SparkTable") -> "ArrayTable | ArrowTable":
+    """Return a table in memory or in files, and refuse one in Spark.
+
+    Spark runs tasks again, and two reports of one record reveal more than one.
+    """
+    # Looked at in this order: a device has no reader of files.
+    if not isinstance(table, ArrayTable) and not isinstance(table, tables.ArrowTable):
+        raise DataTypeError(
+            "X must be in memory or in files where records are perturbed, got a Spark DataFrame: "
+            "write it to files and pass their folder",
+            parameter="X",
+            in_python="use transform(ArrowTable(folder, columns=...), out=...)",
+        )
+    return table
+
+
+def check_out(table: "ArrayTable | ArrowTable", out: Any) -> None:
     """Refuse a folder for reports where none is needed, or that lies among the records."""
-    if isinstance(table, ArrayTable) or not isinstance(table, tables.ArrowTable):
+    if isinstance(table, ArrayTable):
         if out is not None:
             raise ParameterError(
                 f"out must be None where reports are returned, got {out!r}: only those of files "
@@ -80,19 +95,14 @@ def check_out(table: Any, out: Any) -> None:
 
 
 def release_reports(
-    mechanism: "Mechanism", table: "ArrowTable | SparkTable", source: RandomSource, out: Any
+    mechanism: "Mechanism", table: "ArrowTable", source: RandomSource, out: Any
 ) -> Any:
     """Draw a report of every record, charge the ledger, and hand the reports out."""
     mechanism._spend(source, only_check=True)
     kwargs = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
     key = source.words(KEY_WORDS).tobytes() if source.seeded else None
     draw = Draw(type(mechanism)(**kwargs), key)
-    names = mechanism._report_names
-    staged = (
-        table.stage(draw, out, names=names)
-        if isinstance(table, tables.ArrowTable)
-        else table.stage(draw, names=names)
-    )
+    staged = table.stage(draw, out, names=mechanism._report_names)
     try:
         mechanism._spend(source)
         return _handed_out(staged, paid=mechanism.ledger is not None)

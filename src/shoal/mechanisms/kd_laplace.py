@@ -210,9 +210,9 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         if not isinstance(table, ArrayTable):
             # The prior comes from all reports: what is far away gets it where reports are gathered.
             raise ParameterError(
-                "X must be in memory for KdLaplace, which fits its remap on all reports, got files "
-                "or a Spark DataFrame: perturb them with Laplace, whose reports are the same, and "
-                "remap those"
+                "X must be in memory for KdLaplace, which fits its remap on all reports, got a "
+                "table that is not: perturb its files with Laplace, whose reports are the same, "
+                "and remap those"
             )
         return table
 

@@ -9,7 +9,6 @@ from shoal.noise.box_norm_sampler import MAX_COLUMNS, box_norm
 from shoal.noise.distributions import (
     BoxNoise,
     ExponentialMechanism,
-    GaussianNoise,
     LaplaceNoise,
     RoundedGaussianNoise,
     SparseCounts,
@@ -17,11 +16,10 @@ from shoal.noise.distributions import (
 )
 from shoal.noise.elliptic_noise import EllipticNoise
 from shoal.noise.exponential_sampler import exponential_choice
-from shoal.noise.gaussian_sampler import discrete_gaussian
 from shoal.noise.k_norm_sampler import elliptic_k_norm, k_norm
 from shoal.noise.keyed_counts import KeyCounts, ThresholdedNoise, key_threshold
 from shoal.noise.laplace_sampler import MAX_SCALE, discrete_laplace
-from shoal.noise.lattice import WIDE, Lattice, corrected_epsilon
+from shoal.noise.lattice import WIDE, Lattice
 from shoal.noise.noisy_cells import NoisyCells, noisy_cells_above
 from shoal.noise.normal_sampler import rounded_gaussian
 from shoal.noise.planar_sampler import planar_laplace
@@ -50,7 +48,6 @@ __all__ = [
     "BoxNoise",
     "EllipticNoise",
     "ExponentialMechanism",
-    "GaussianNoise",
     "KeyCounts",
     "LaplaceNoise",
     "Lattice",
@@ -69,9 +66,7 @@ __all__ = [
     "TreeShapeNoise",
     "as_source",
     "box_norm",
-    "corrected_epsilon",
     "current_part",
-    "discrete_gaussian",
     "discrete_laplace",
     "disjoint_part",
     "elliptic_k_norm",

@@ -16,7 +16,6 @@ from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.noise.box_norm_sampler import box_norm
 from shoal.noise.exponential_sampler import exponential_choice
-from shoal.noise.gaussian_sampler import discrete_gaussian
 from shoal.noise.laplace_sampler import discrete_laplace
 from shoal.noise.noisy_cells import check_noisy_cells, noisy_cells_above
 from shoal.noise.normal_sampler import rounded_gaussian
@@ -26,7 +25,6 @@ from shoal.noise.source import RandomSource
 __all__ = [
     "BoxNoise",
     "ExponentialMechanism",
-    "GaussianNoise",
     "LaplaceNoise",
     "RoundedGaussianNoise",
     "SparseCounts",
@@ -129,55 +127,6 @@ class BoxNoise:
         if gap is None:
             return math.inf
         return float((np.abs(gap) / np.array(self.scales)).max(axis=1).sum())
-
-
-@dataclass(frozen=True)
-class GaussianNoise:
-    """Independent discrete Gaussian noise on every entry.
-
-    Parameters
-    ----------
-    sigma : float
-        Parameter of the discrete Gaussian.
-
-    Examples
-    --------
-    >>> GaussianNoise(sigma=2.0).privacy_loss(np.array([7, 1]), np.array([9, 1]))
-    0.5
-    """
-
-    sigma: float
-
-    def __str__(self) -> str:
-        return f"discrete Gaussian noise, sigma {self.sigma:.4g}"
-
-    @property
-    def privacy_measure(self) -> PrivacyMeasure:
-        """Return the privacy measure: rho of zCDP."""
-        return "rho"
-
-    def sample(self, exact: Ints, source: RandomSource) -> Ints:
-        """Add the noise."""
-        return whole(exact) + discrete_gaussian(exact.shape, sigma=self.sigma, source=source)
-
-    def upper_tail(self, values: Ints) -> Floats:
-        """Bound the probability that the noise of one entry is at least each value.
-
-        The bound is the probability that a normal variable is at least the value minus 1 (Canonne,
-        Kamath & Steinke 2020, proposition 25).
-        """
-        tail: Floats = _normal_cdf((1.0 - np.asarray(values, dtype=np.float64)) / self.sigma)
-        return tail
-
-    def privacy_loss(self, exact: Ints, other: Ints) -> float:
-        """Return the squared L2 distance / (2 sigma^2).
-
-        Infinite if shapes differ, and for fractions.
-        """
-        gap = whole_gap(exact, other)
-        if gap is None:
-            return math.inf
-        return float((gap.astype(np.float64) ** 2).sum()) / (2 * self.sigma**2)
 
 
 @dataclass(frozen=True, eq=False)

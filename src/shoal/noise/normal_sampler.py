@@ -3,9 +3,9 @@
 An integer plus a rounded normal number is their sum, rounded: post-processing of the Gaussian
 mechanism. So noise of standard deviation sigma on integers of L2 sensitivity s keeps Gaussian
 differential privacy with mu = s / sigma exactly (Dong, Roth & Su 2022), for whichever adjacency s
-was computed under. The discrete Gaussian distribution (:mod:`shoal.noise.gaussian_sampler`) does
-not (proofs/gdp.md). Drawn in pairs (Box & Muller 1958); proofs/noise.md shows that the integers
-below have exactly the distribution of the rounded reals.
+was computed under. The discrete Gaussian distribution does not (proofs/gdp.md). Drawn in pairs (Box
+& Muller 1958); proofs/noise.md shows that the integers below have exactly the distribution of the
+rounded reals.
 """
 
 import math

@@ -25,9 +25,8 @@ __all__ = [
     "privatize",
 ]
 
-#: The measure in which a budget is counted: epsilon of pure DP, rho of zCDP, or the square of mu of
-#: Gaussian DP.
-PrivacyMeasure = Literal["epsilon", "rho", "mu^2"]
+#: The measure in which a budget is counted: epsilon of pure DP, or the square of mu of Gaussian DP.
+PrivacyMeasure = Literal["epsilon", "mu^2"]
 
 Exact = TypeVar("Exact")
 Released = TypeVar("Released")
@@ -51,7 +50,7 @@ class Noise(Protocol[Exact_contra, Released_co]):
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Return the measure of :meth:`privacy_loss`: epsilon, rho of zCDP, or mu^2 of GDP."""
+        """Return the measure of :meth:`privacy_loss`: epsilon, or mu^2 of GDP."""
 
     def sample(self, exact: Exact_contra, source: RandomSource) -> Released_co:
         """Draw noisy values for exact ones."""

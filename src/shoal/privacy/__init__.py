@@ -1,8 +1,7 @@
 """Privacy guarantees, the accounting of budgets, and releases.
 
 * :class:`Guarantee` states what is guaranteed, in numbers and in a sentence.
-* Events describe what was done to the records; :func:`cost` and ``compose`` compute what they
-  cost together.
+* Events describe what was done to the records; :func:`cost` computes what they cost together.
 * :func:`amplify` returns the guarantee that local reports have once they are shuffled.
 * :class:`Ledger` enforces a limit on everything that is spent on the same records.
 * :class:`Release` holds what leaves the curator, with its guarantee.
@@ -10,29 +9,19 @@
 Nothing here reads a record.
 """
 
-from shoal.privacy._ledger_conversion import convert_ledger
 from shoal.privacy.accounting import Cost, cost
-from shoal.privacy.composition import compose, scale_to_fit
-from shoal.privacy.conversions import (
-    epsilon_to_zcdp,
-    metric_to_local,
-    pure_to_zcdp,
-    zcdp_to_epsilon,
-)
+from shoal.privacy.conversions import metric_to_local
 from shoal.privacy.distance_units import convert_epsilon, parse_unit
 from shoal.privacy.entries import Entry, Limits, Receipt
 from shoal.privacy.events import (
     ApproximateEvent,
     Composed,
-    DiscreteGaussianEvent,
     Event,
-    GaussianEvent,
     GDPEvent,
     MetricEvent,
     PureEvent,
     Repeated,
     ShuffledEvent,
-    ZCDPEvent,
 )
 from shoal.privacy.gaussian_conversions import (
     epsilon_to_gdp,
@@ -51,11 +40,9 @@ __all__ = [
     "ApproximateEvent",
     "Composed",
     "Cost",
-    "DiscreteGaussianEvent",
     "Entry",
     "Event",
     "GDPEvent",
-    "GaussianEvent",
     "Guarantee",
     "Ledger",
     "Limits",
@@ -68,22 +55,15 @@ __all__ = [
     "Release",
     "Repeated",
     "ShuffledEvent",
-    "ZCDPEvent",
     "amplify",
-    "compose",
     "convert_epsilon",
-    "convert_ledger",
     "cost",
     "current_versions",
     "epsilon_to_gdp",
-    "epsilon_to_zcdp",
     "gdp_to_delta",
     "gdp_to_epsilon",
     "local_epsilon_for",
     "metric_to_local",
     "parse_unit",
     "pure_to_gdp",
-    "pure_to_zcdp",
-    "scale_to_fit",
-    "zcdp_to_epsilon",
 ]

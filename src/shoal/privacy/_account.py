@@ -293,13 +293,10 @@ class Account:
         spent = f"epsilon = {float(self._epsilon):g} of {self.limits.epsilon:g}"
         if rule.for_renyi > 0 or rule.for_gdp > 0:
             spent = f"{self.used:.1%} of epsilon = {self.limits.epsilon:g}"
-        # A file of an earlier version, or one that was declared so.
-        exactly = self.limits.gdp_delta == 0 and math.isfinite(asked.mu_squared) and not finite
-        by_zcdp = "; this one counts Gaussian noise by zCDP, a new one exactly" if exactly else ""
         return (
             f"asked {wish}, spent {spent}, "
             f"left {self.remaining:g} for a pure spend: nothing was recorded; ask for less, or "
-            f"start a ledger with a larger limit{by_zcdp}"
+            "start a ledger with a larger limit"
         )
 
     def _delta_refusal(self, asked: Cost, rule: Rule) -> str:

@@ -33,10 +33,7 @@ __all__ = [
     "open_header",
 ]
 
-FORMAT = 3
-HEAD_FORMAT = 2
-# Limits that a header of an earlier format lacks, and what its ledger counted by.
-_EARLIER: dict[int, dict[str, Any]] = {2: {"gdp_delta": 0.0}, FORMAT: {}}
+FORMAT = 1  # of the lines and of the head
 START = "0" * 64
 
 
@@ -58,14 +55,14 @@ class Head(NamedTuple):
 
     def to_json(self) -> str:
         """Return the content of the head's file."""
-        plain = {"shoal_ledger_head": HEAD_FORMAT, "lines": self.lines, "hash": self.hash}
+        plain = {"shoal_ledger_head": FORMAT, "lines": self.lines, "hash": self.hash}
         return json.dumps(plain)
 
     @classmethod
     def from_json(cls, text: str) -> "Head":
         """Rebuild a head, strictly; ValueError if it is none."""
         plain = json.loads(text)
-        if not isinstance(plain, dict) or plain.get("shoal_ledger_head") != HEAD_FORMAT:
+        if not isinstance(plain, dict) or plain.get("shoal_ledger_head") != FORMAT:
             raise ValueError("no head of this format")
         head = cls(plain.get("lines", 0), plain.get("hash", ""))
         if head.to_json() != text.strip():
@@ -79,12 +76,11 @@ def new_header(limits: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_header(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the limits in a header; ValueError if it is none of a known format."""
+    """Return the limits in a header; ValueError if it is of another format."""
     limits = dict(content)
-    earlier = _EARLIER.get(limits.pop("shoal_ledger", None))
-    if earlier is None or not earlier.keys().isdisjoint(limits):
-        raise ValueError("no header that this version of shoal understands")
-    return {**limits, **earlier}
+    if limits.pop("shoal_ledger", None) != FORMAT:
+        raise ValueError(f"no header of format {FORMAT}")
+    return limits
 
 
 def encode_line(content: dict[str, Any], previous: str) -> tuple[bytes, str]:
@@ -106,8 +102,8 @@ def decode_line(line: bytes, previous: str) -> tuple[dict[str, Any], str]:
     return content, digest
 
 
-_MAGICS = tuple(f'{{"shoal_ledger":{known},'.encode() for known in _EARLIER)
-_OLD_MAGIC = b'{"shoal_ledger":1,'
+_MAGIC = b'{"shoal_ledger":'
+_HEADER = _MAGIC + f"{FORMAT},".encode()
 
 Parsed = TypeVar("Parsed")
 
@@ -164,13 +160,12 @@ class LedgerFile:
             raise ParameterError(f"epsilon must be given: there is no ledger at {self.path} yet")
         with self.locked(write=header is not None, create=header is not None) as descriptor:
             opening = _read(descriptor, 0, os.fstat(descriptor).st_size)
-            if opening.startswith(_OLD_MAGIC):
-                raise LedgerFileError(
-                    f"{self.path} is a ledger of format 1, which does not say whom it protects: "
-                    f"convert it with `shoal ledger {Path(self.path).name} --convert NEW`"
-                )
-            known = any(opening.startswith(m) or m.startswith(opening) for m in _MAGICS)
-            if opening and not known:
+            if not _HEADER.startswith(opening[: len(_HEADER)]):
+                if opening.startswith(_MAGIC):
+                    raise LedgerFileError(
+                        f"{self.path} is not a ledger of format {FORMAT}, the only one that this "
+                        "version of shoal reads: open it with the version that wrote it"
+                    )
                 raise LedgerFileError(f"{self.path} is not a ledger: choose another path")
             if b"\n" in opening:
                 return

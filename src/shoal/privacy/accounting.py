@@ -7,25 +7,22 @@ a free lunch. The formulas are proved in ``proofs/composition.md`` and ``proofs/
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from shoal.exceptions import GuaranteeError, UnknownEventError
-from shoal.privacy.conversions import group, group_zcdp, pure_to_zcdp
+from shoal.privacy.conversions import group, pure_to_zcdp
 from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.events import (
     ApproximateEvent,
     Composed,
-    DiscreteGaussianEvent,
     Event,
-    GaussianEvent,
     GDPEvent,
     MetricEvent,
     PureEvent,
     Repeated,
     ShuffledEvent,
-    ZCDPEvent,
 )
 from shoal.privacy.gaussian_conversions import pure_to_gdp
 
@@ -62,7 +59,7 @@ class Cost:
         The sum of the deltas of :class:`~shoal.privacy.events.ApproximateEvent`.
     mu_squared : float
         The square of the parameter of Gaussian differential privacy (GDP), which adds up too;
-        infinite if no mu is known: for zCDP, discrete Gaussian noise and events with a delta.
+        infinite if no mu is known, for events with a delta.
 
     Examples
     --------
@@ -101,9 +98,9 @@ def cost(event: Event, *, records: int = 1) -> Cost:
 
     Examples
     --------
-    >>> cost(GaussianEvent(sigma=2.0, sensitivity=1.0))
+    >>> cost(GDPEvent(mu=0.5))
     Cost(epsilon=inf, rho=0.125, delta=0.0, mu_squared=0.25)
-    >>> cost(GaussianEvent(sigma=2.0, sensitivity=1.0), records=2)
+    >>> cost(GDPEvent(mu=0.5), records=2)
     Cost(epsilon=inf, rho=0.5, delta=0.0, mu_squared=1.0)
     """
     prices = leaves(event, records=records).items()
@@ -131,18 +128,9 @@ def leaves(event: Event, *, records: int = 1) -> Counter[Cost]:
     return Counter([rule(event, records)])
 
 
-def ratio(sensitivity: float, spread: float) -> float:
-    """Return sensitivity / spread, never zero: underflow must not make a step free."""
-    return max(sensitivity / spread, math.ulp(0.0))
-
-
 def _pure(event: PureEvent, records: int) -> Cost:
     epsilon = records * event.epsilon
     return Cost(epsilon, _rho(epsilon), 0.0, _mu_squared(epsilon))
-
-
-def _zcdp(event: ZCDPEvent, records: int) -> Cost:
-    return Cost(math.inf, group_zcdp(event.rho, size=records), 0.0, math.inf)
 
 
 def _approximate(event: ApproximateEvent, records: int) -> Cost:
@@ -154,16 +142,6 @@ def _shuffled(event: ShuffledEvent, records: int) -> Cost:
     loss = group(event.epsilon, event.delta, size=records)
     mu_squared = math.inf if loss.delta > 0 else _mu_squared(loss.epsilon)
     return Cost(loss.epsilon, _rho(loss.epsilon), loss.delta, mu_squared)
-
-
-def _gaussian(event: GaussianEvent, records: int) -> Cost:
-    return _shifted(records * ratio(event.sensitivity, event.sigma))
-
-
-def _discrete_gaussian(event: DiscreteGaussianEvent, records: int) -> Cost:
-    # The discrete Gaussian is easier to tell apart than the normal distribution in its tails.
-    shifted = _shifted(records * ratio(event.sensitivity, event.sigma))
-    return replace(shifted, mu_squared=math.inf)
 
 
 def _gdp(event: GDPEvent, records: int) -> Cost:
@@ -195,11 +173,8 @@ def _mu_squared(epsilon: float) -> float:
 
 
 _RULES: dict[type[Event], Callable[[Any, int], Cost]] = {
-    GaussianEvent: _gaussian,
-    DiscreteGaussianEvent: _discrete_gaussian,
     GDPEvent: _gdp,
     PureEvent: _pure,
-    ZCDPEvent: _zcdp,
     ApproximateEvent: _approximate,
     MetricEvent: _metric,
     ShuffledEvent: _shuffled,

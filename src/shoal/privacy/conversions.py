@@ -17,7 +17,6 @@ __all__ = [
     "boundary",
     "epsilon_to_zcdp",
     "group",
-    "group_zcdp",
     "metric_to_local",
     "pure_to_zcdp",
     "renyi_to_epsilon",
@@ -205,8 +204,3 @@ def group(epsilon: float, delta: float = 0.0, *, size: int) -> Loss:
             f"delta = {delta:g} reach it: ask for a smaller delta or a smaller group"
         )
     return Loss(size * epsilon, total)
-
-
-def group_zcdp(rho: float, *, size: int) -> float:
-    """Return the rho for ``size`` records that change together: ``size^2 rho``."""
-    return _numbers.count("size", size) ** 2 * _numbers.non_negative("rho", rho)

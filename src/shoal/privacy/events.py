@@ -1,10 +1,7 @@
 """What was done to the records, as frozen events that accountants interpret.
 
-An event says which noise was added and how far one record could move the noiseless value. It holds
-no result and no record, so it can be stored and shown. Pure functions turn it into numbers:
-:func:`shoal.privacy.accounting.cost` and :func:`shoal.privacy.compose`.
-
-``sensitivity`` is always stated for the adjacency that the promise names.
+An event says what an access costs, for the adjacency that the promise names. It holds no result and
+no record, so it can be stored and shown. :func:`shoal.privacy.cost` turns it into numbers.
 """
 
 from __future__ import annotations
@@ -23,15 +20,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ApproximateEvent",
     "Composed",
-    "DiscreteGaussianEvent",
     "Event",
     "GDPEvent",
-    "GaussianEvent",
     "MetricEvent",
     "PureEvent",
     "Repeated",
     "ShuffledEvent",
-    "ZCDPEvent",
     "event_from_dict",
     "event_to_dict",
 ]
@@ -63,51 +57,6 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianEvent(Event):
-    """Independent Gaussian noise on every entry of a vector.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the noise.
-    sensitivity : float
-        L2 distance by which one record can move the noiseless vector.
-
-    Examples
-    --------
-    >>> GaussianEvent(sigma=4.0, sensitivity=1.0).sigma
-    4.0
-    """
-
-    sigma: float
-    sensitivity: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class DiscreteGaussianEvent(Event):
-    """Independent discrete Gaussian noise: integers with P(z) ~ exp(-z^2/(2 sigma^2)).
-
-    Parameters
-    ----------
-    sigma : float
-        Parameter of the noise, in steps of the lattice.
-    sensitivity : float
-        L2 distance by which one record can move the noiseless vector, in steps of the lattice.
-    dimension : int, default=1
-        Number of entries. The bound for a single entry is tighter than that for a vector.
-
-    Examples
-    --------
-    >>> DiscreteGaussianEvent(sigma=4.0, sensitivity=1, dimension=8).dimension
-    8
-    """
-
-    sigma: float
-    sensitivity: float
-    dimension: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
     """Any access that is epsilon-differentially private.
 
@@ -123,24 +72,6 @@ class PureEvent(Event):
     """
 
     epsilon: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class ZCDPEvent(Event):
-    """Any accesses that are together rho-zero-concentrated differentially private (zCDP).
-
-    Parameters
-    ----------
-    rho : float
-        The zCDP parameter.
-
-    Examples
-    --------
-    >>> ZCDPEvent(rho=0.1).rho
-    0.1
-    """
-
-    rho: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,15 +276,11 @@ def _distance_unit(name: str, value: Any) -> str:
 _CHECKS = {
     "purpose": _numbers.text,
     "unit": _distance_unit,
-    "sigma": _numbers.positive,
-    "sensitivity": _numbers.positive,
     "epsilon": _numbers.positive,
-    "rho": _numbers.positive,
     "mu": _numbers.positive,
     "delta": _numbers.positive_probability,
     "local_epsilon": _numbers.positive,
     "n": _numbers.count,
-    "dimension": _numbers.count,
     "times": _numbers.count,
     "event": _one_event,
     "events": _many_events,
@@ -367,10 +294,7 @@ _OWN_CHECKS: dict[type[Event], dict[str, Callable[[str, Any], Any]]] = {
 _BY_NAME: dict[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
-        GaussianEvent,
-        DiscreteGaussianEvent,
         PureEvent,
-        ZCDPEvent,
         GDPEvent,
         ApproximateEvent,
         MetricEvent,

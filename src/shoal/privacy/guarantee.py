@@ -54,8 +54,6 @@ class Guarantee:
     seeded : bool, default=False
         Whether the noise came from a seed, so that it can be repeated: the guarantee then does not
         hold.
-    rho : float or None, default=None
-        The parameter of zero-concentrated differential privacy (zCDP) that holds as well, if known.
     mu : float or None, default=None
         The parameter of Gaussian differential privacy (GDP) that holds as well, if known.
     privacy_unit : PrivacyUnit, default=PrivacyUnit()
@@ -82,7 +80,6 @@ class Guarantee:
     unit: str = ""
     reason: str = ""
     seeded: bool = False
-    rho: float | None = None
     privacy_unit: PrivacyUnit = RECORD
     mu: float | None = None
     local_epsilon: float | None = None
@@ -103,22 +100,20 @@ class Guarantee:
         if self.notion == "none":
             if not self.reason:
                 raise ParameterError('reason must say why there is no promise, got ""')
-            checked = {"epsilon": math.inf, "delta": 0.0, "rho": None, "mu": None}
+            checked = {"epsilon": math.inf, "delta": 0.0, "mu": None}
         else:
             checked = {
                 "epsilon": _numbers.non_negative("epsilon", self.epsilon),
                 "delta": _numbers.probability("delta", self.delta),
-                "rho": None if self.rho is None else _numbers.non_negative("rho", self.rho),
                 "mu": None if self.mu is None else _numbers.non_negative("mu", self.mu),
             }
-        known = self.rho is not None or self.mu is not None
-        if self.notion == "metric" and (self.delta or known):
-            raise ParameterError("delta must be 0, rho and mu None for a metric promise")
-        checked |= self._checked_batch(known=known)
+        if self.notion == "metric" and (self.delta or self.mu is not None):
+            raise ParameterError("delta must be 0 and mu None for a metric promise")
+        checked |= self._checked_batch()
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def _checked_batch(self, *, known: bool) -> dict[str, Any]:
+    def _checked_batch(self) -> dict[str, Any]:
         """Return the checked fields of a shuffled promise, which no other has."""
         if self.notion != "shuffled":
             if self.local_epsilon is not None or self.n_reports is not None:
@@ -127,8 +122,8 @@ class Guarantee:
                     f"got {self.local_epsilon!r} and {self.n_reports!r}"
                 )
             return {}
-        if known:
-            raise ParameterError("rho and mu must be None for a shuffled promise")
+        if self.mu is not None:
+            raise ParameterError("mu must be None for a shuffled promise")
         if self.adjacency is not Adjacency.SUBSTITUTE:
             raise ParameterError(
                 "adjacency must be substitution for a shuffled promise, which says nothing about "
@@ -203,26 +198,6 @@ class Guarantee:
         diameter = _numbers.positive("diameter", diameter)
         return replace(self, notion="local", epsilon=self.epsilon * diameter, unit="")
 
-    def to_zcdp(self) -> float:
-        """Return the zCDP parameter rho that the guarantee implies.
-
-        Returns
-        -------
-        rho : float
-            The parameter that the noise gives, if known, or else the one that pure epsilon implies.
-        """
-        self._require_plain("zCDP")
-        if self.rho is not None:
-            return self.rho
-        if self.mu is not None:
-            return self.mu * self.mu / 2
-        if self.delta > 0:
-            raise GuaranteeError(
-                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no zCDP: "
-                "compose the events that led to it instead"
-            )
-        return conversions.pure_to_zcdp(self.epsilon) if self.epsilon > 0 else 0.0
-
     def to_gdp(self) -> float:
         """Return the parameter mu of Gaussian differential privacy that the guarantee implies.
 
@@ -236,8 +211,8 @@ class Guarantee:
             return self.mu
         if self.delta > 0:
             raise GuaranteeError(
-                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu: compose "
-                "the events that led to it instead"
+                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu: pass "
+                "the mu of its noise, Guarantee(mu=...)"
             )
         return pure_to_gdp(self.epsilon) if self.epsilon > 0 else 0.0
 
@@ -247,8 +222,7 @@ class Guarantee:
         Parameters
         ----------
         delta : float
-            The new delta, in (0, 1). It may be smaller than the present one only if rho or mu is
-            known.
+            The new delta, in (0, 1). It may be smaller than the present one only if mu is known.
 
         Returns
         -------
@@ -262,17 +236,13 @@ class Guarantee:
             # Randomized response is the worst (epsilon, delta) mechanism; read off its curve.
             traded = (delta - self.delta) / (1 - self.delta) * (1 + math.exp(-self.epsilon))
             candidates.append(self.epsilon + math.log1p(-traded) if traded < 1 else 0.0)
-        if self.rho is not None:
-            candidates.append(conversions.zcdp_to_epsilon(self.rho, delta))
         if self.mu is not None:
             candidates.append(gdp_to_epsilon(self.mu, delta))
         if not candidates:
-            way_out = "compose the events that led to it"
-            if self.notion == "shuffled":
-                way_out = "amplify the local promise"
+            way_out = "amplify the local promise" if self.notion == "shuffled" else "fit"
             raise GuaranteeError(
                 f"delta must be at least the promise's own {self.delta:g}, got {delta:g}: "
-                f"{way_out} at the delta wanted"
+                f"{way_out} with the delta wanted"
             )
         return replace(self, epsilon=max(0.0, min(candidates)), delta=delta)
 
@@ -293,12 +263,9 @@ class Guarantee:
         size = _numbers.count("size", size)
         self._require_promise("a group's promise")
         loss = conversions.group(self.epsilon, self.delta, size=size)
-        rho = None if self.rho is None else conversions.group_zcdp(self.rho, size=size)
         mu = None if self.mu is None else size * self.mu
         local = None if self.local_epsilon is None else size * self.local_epsilon
-        return replace(
-            self, epsilon=loss.epsilon, delta=loss.delta, rho=rho, mu=mu, local_epsilon=local
-        )
+        return replace(self, epsilon=loss.epsilon, delta=loss.delta, mu=mu, local_epsilon=local)
 
     def to_substitute(self) -> Self:
         """Return the guarantee under substitution of one record.
@@ -322,7 +289,7 @@ class Guarantee:
         ----------
         privacy_unit : PrivacyUnit
             The unit wanted. From records to a user with at most m rows, the result is the guarantee
-            of a group of m records: ``m epsilon``, ``m^2 rho``, ``m mu``. From users to single
+            of a group of m records: ``m epsilon``, ``m mu``. From users to single
             rows, it is that of a group of 2 users: removing one row amounts to removing its user
             and adding them again without that row.
 
@@ -379,8 +346,8 @@ class Guarantee:
             The same guarantee.
         """
         expected = {field.name for field in fields(cls)}
-        # Earlier versions knew no mu; what is about a batch is written for shuffled promises only.
-        missing = dict.fromkeys(("mu", *_BATCH))
+        # What is about a batch is written for shuffled promises only.
+        missing = dict.fromkeys(_BATCH)
         given = {**missing, **plain} if isinstance(plain, Mapping) else {}
         if set(given) != expected:
             raise ParameterError(f"a guarantee must have the fields {sorted(expected)}")

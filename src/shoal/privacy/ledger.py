@@ -82,9 +82,8 @@ class Ledger:
     the epsilons; the sum of the Rényi divergences of one order, with which many small spends count
     for less; or the sum of the squares of mu, which is exact for Gaussian noise.
     ``proofs/ledger.md`` shows that all three may be used at once, even if earlier releases decide
-    what is spent next, and why delta has to be divided before the first spend. A file of an earlier
-    version has no part for mu, and counts Gaussian noise as zCDP. Sums are exact; a total may
-    exceed its limit by one part in 10^12, so that ten spends of 0.1 fit into 1.0.
+    what is spent next, and why delta has to be divided before the first spend. Sums are exact; a
+    total may exceed its limit by one part in 10^12, so that ten spends of 0.1 fit into 1.0.
 
     A spend with ``notion="local"`` protects the value of a record; that the person takes part is
     public. It counts toward the same limit as central spends, and ``spent`` has a guarantee for
@@ -373,8 +372,7 @@ class Ledger:
         self._restart()
         # A ledger without a table's name takes any; `spend` compares it with earlier spends.
         table = self._limits.table if not (asked.table and self._limits.table) else asked.table
-        gdp_delta = self._limits.gdp_delta if asked.gdp_delta is None else asked.gdp_delta
-        given = replace(asked, table=table, gdp_delta=gdp_delta)
+        given = replace(asked, table=table)
         given = given if complete else replace(given, epsilon=self._limits.epsilon)
         different = given.differences(self._limits, ignore_defaults=not complete)
         if different:
@@ -461,12 +459,6 @@ class Ledger:
         self._record(entry, price)
         self._consistent_in = os.getpid()
         return entry
-
-    def _adopt(self, entries: Iterable[Entry]) -> None:
-        """Record entries of an earlier ledger as they are, even beyond the limit."""
-        with self._transaction(write=True) as descriptor:
-            for entry in entries:
-                self._append(descriptor, entry, self._price(entry))
 
     def _record(self, entry: Entry, price: Price) -> None:
         self._account.add(price)

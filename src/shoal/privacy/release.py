@@ -28,7 +28,6 @@ __all__ = ["Release", "current_versions"]
 
 _PACKAGES = ("numpy", "scikit-learn")
 _SCHEMA_VERSION = 3
-_READABLE = (2, 3)  # version 2 knew no mu of a guarantee
 _FIELDS = {
     "schema_version",
     "kind",
@@ -165,9 +164,9 @@ class Release:
         if not _FIELDS & set(plain):
             raise ReleaseError("a release must have been written by shoal, got another JSON file")
         version = plain.get("schema_version")
-        if isinstance(version, bool) or version not in _READABLE:
+        if isinstance(version, bool) or version != _SCHEMA_VERSION:
             raise ReleaseError(
-                f"schema_version must be one of {_READABLE}, got {version!r}: read it with the "
+                f"schema_version must be {_SCHEMA_VERSION}, got {version!r}: read it with the "
                 "version of shoal that wrote it"
             )
         if set(plain) != _FIELDS:

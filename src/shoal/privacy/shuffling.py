@@ -132,7 +132,6 @@ def _shuffled(guarantee: Guarantee, n: int, epsilon: float, delta: float) -> Gua
         epsilon=epsilon,
         delta=delta,
         adjacency=Adjacency.SUBSTITUTE,
-        rho=None,
         mu=None,
         local_epsilon=guarantee.epsilon,
         n_reports=n,

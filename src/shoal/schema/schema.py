@@ -15,7 +15,6 @@ from shoal._files import atomic_write
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.columns import named_columns, raw_columns, refuse_missing_ids
-from shoal.schema.csvw import table_schema_from_csvw
 from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
 from shoal.schema.space import EncodedSpace, Part
@@ -452,39 +451,6 @@ class Schema:
             If the file cannot be read, or is not a schema.
         """
         return cls.from_dict(read_json(path))
-
-    @classmethod
-    def from_csvw(
-        cls, source: str | os.PathLike[str] | Mapping[str, Any], *, table: str | None = None
-    ) -> Self:
-        """Return the schema of a table that is described by W3C's "CSV on the Web" metadata.
-
-        Parameters
-        ----------
-        source : path-like or dict
-            A JSON file of metadata, or its content.
-        table : str, default=None
-            The ``url`` or the file name of the table, if the metadata describe several.
-
-        Returns
-        -------
-        schema : Schema
-            It may still need bounds and categories, which the metadata may not contain. Columns
-            that shoal cannot encode, such as durations, have the role ``"ignore"``.
-
-        Raises
-        ------
-        ParameterError
-            If the metadata cannot be read.
-
-        Examples
-        --------
-        >>> from shoal.schema import Schema
-        >>> age = {"name": "age", "datatype": {"base": "integer", "minimum": 0, "maximum": 120}}
-        >>> Schema.from_csvw({"tableSchema": {"columns": [age]}})["age"].maximum
-        120.0
-        """
-        return cls.from_dict(table_schema_from_csvw(source, table=table))
 
     def blocks(self, points: Any) -> Iterator[tuple[Field, Floats]]:
         """Yield each feature with its columns of the points."""

@@ -83,7 +83,7 @@ def field_forms(table: StudioTable) -> list[dict[str, Any]]:
 
 
 def read_schema(plain: Any, table: str | None = None) -> Schema:
-    """Return the schema of a document: ours, of Frictionless, or of CSV on the Web.
+    """Return the schema of a document, ours or of Frictionless.
 
     Parameters
     ----------
@@ -100,8 +100,6 @@ def read_schema(plain: Any, table: str | None = None) -> Schema:
     if not isinstance(plain, Mapping):
         raise ParameterError("a schema must be a JSON object with a list of fields")
     try:
-        if "tableSchema" in plain or "tables" in plain:
-            return Schema.from_csvw(plain, table=table)
         return Schema.from_dict(import_table_schema(plain, table=table))
     except (TypeError, AttributeError, LookupError, RecursionError):
         raise ParameterError(

@@ -15,7 +15,6 @@ from shoal.tables.table import (
     Fold,
     Job,
     Label,
-    Staged,
     Table,
     usable_threads,
 )
@@ -47,7 +46,6 @@ __all__ = [
     "Label",
     "MemoryFile",
     "SparkTable",
-    "Staged",
     "Table",
     "array_file",
     "check_table_path",

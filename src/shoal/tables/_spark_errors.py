@@ -5,19 +5,15 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from shoal._optional import require
-from shoal.exceptions import DataError, ReleaseError, ShoalError
+from shoal.exceptions import DataError, ShoalError
 
-__all__ = ["CHANGED", "TWICE", "run"]
+__all__ = ["CHANGED", "run"]
 
 Result = TypeVar("Result")
 
 CHANGED = (
     "X must stay as it is while it is read, got other records from the frame: write it to files "
     "first"
-)
-TWICE = (
-    "reports must be those that were drawn first, got ones that were drawn again, which may not be "
-    "handed out: call sparkContext.setCheckpointDir(folder) and perturb the records anew"
 )
 RUNS = 3  # of a pass whose worker was lost; a cluster tries each of its tasks four times by itself
 
@@ -54,8 +50,6 @@ def _text(error: Any) -> str:
 
 
 def _plain(text: str) -> ShoalError:
-    if TWICE in text:
-        return ReleaseError(TWICE)
     condition = CONDITION.search(text)
     name = condition[1] if condition else "no error condition"
     if name == "PYTHON_EXCEPTION":

@@ -1,11 +1,10 @@
-"""What Spark's tasks do with records: partial statistics, labels and reports.
+"""What Spark's tasks do with records: partial statistics and labels.
 
 The task of a statistic sends back one row: how many records it saw, why it stopped where it did,
 and its statistic as bytes; rows are put together a few at a time. A bad record is an answer, not a
 failure: Spark would try a failed task again, in vain, and write about it in its logs.
 """
 
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,25 +15,18 @@ from shoal._optional import require
 from shoal._typing import Ints
 from shoal.exceptions import DataError
 from shoal.tables.columns import BlockReader
-from shoal.tables.table import Job, Label, Start
+from shoal.tables.table import Job, Label
 
 __all__ = [
-    "ATTEMPT",
-    "ERROR",
     "PARTIALS",
-    "PARTITION",
     "CombineTask",
     "FoldTask",
     "LabelTask",
     "Partial",
-    "ReportTask",
     "combine",
 ]
 
 PARTIALS = "rows long, error string, result binary"
-# Columns beside a report: who drew it, and why a record could not be used.
-PARTITION, ATTEMPT, ERROR = "partition", "attempt", "error"
-ATTEMPT_BITS = 63  # of a random number that no two attempts share; a long of Java
 
 
 @dataclass(frozen=True)
@@ -184,52 +176,3 @@ class LabelTask:
         arrow = require("pyarrow", extra="spark")
         batch = arrow.RecordBatch.from_arrays(list(columns), names=list(self.reader.names))
         return arrow.array(self.label(self.reader.read(batch)), arrow.int32())
-
-
-@dataclass(frozen=True, eq=False)
-class ReportTask:
-    """A report of each record, marked with the attempt that drew it.
-
-    Every attempt at a partition draws a random number for itself, by which its reports can be told
-    from those of any other attempt (two have the same with probability 2^-63).
-
-    Parameters
-    ----------
-    start : callable
-        From the number of a partition to a function that draws reports of a block.
-    reader : BlockReader
-        How records are read.
-    names : tuple of str
-        Columns of a report.
-    """
-
-    start: Start
-    reader: BlockReader
-    names: tuple[str, ...]
-
-    def run(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return a batch of reports for each batch, and at its end why records cannot be used."""
-        arrow = require("pyarrow", extra="spark")
-        partition = require("pyspark", extra="spark").TaskContext.get().partitionId()
-        attempt = secrets.randbits(ATTEMPT_BITS)
-
-        def marked(columns: list[Any], errors: Any) -> Any:
-            marks = [
-                arrow.array(np.full(len(errors), mark, dtype=np.int64))
-                for mark in (partition, attempt)
-            ]
-            names = [*self.names, PARTITION, ATTEMPT, ERROR]
-            return arrow.RecordBatch.from_arrays([*columns, *marks, errors], names=names)
-
-        draw = self.start(partition)
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            try:
-                reports = np.asarray(draw(self.reader.read(batch)), dtype=np.float64)
-            except DataError as bad:
-                nothing = [arrow.nulls(1, arrow.float64()) for _ in self.names]
-                yield marked(nothing, arrow.array([str(bad)], arrow.string()))
-                return
-            columns = [arrow.array(np.ascontiguousarray(column)) for column in reports.T]
-            yield marked(columns, arrow.nulls(len(reports), arrow.string()))

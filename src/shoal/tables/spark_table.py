@@ -12,10 +12,9 @@ from shoal._typing import Ints
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.schema import Schema
 from shoal.tables._spark_errors import CHANGED, run
-from shoal.tables._spark_staged import SparkStaged, stage_reports
 from shoal.tables._spark_tasks import PARTIALS, CombineTask, FoldTask, LabelTask, Partial, combine
 from shoal.tables.columns import NO_RECORD
-from shoal.tables.table import CountRows, ExternalTable, Job, Label, Start
+from shoal.tables.table import CountRows, ExternalTable, Job, Label
 
 __all__ = ["SparkTable"]
 
@@ -107,7 +106,7 @@ class SparkTable(ExternalTable):
             If Spark cannot read the whole frame, the frame draws random numbers, a value is
             missing, infinite or NaN, or there are no records.
         """
-        self._stable()
+        self._refuse_random()
         # Counts are small, so those of any number of partitions may come to the driver.
         partials = self._partials(CountRows(), levels=())
         found = combine(CountRows(), partials)
@@ -166,33 +165,6 @@ class SparkTable(ExternalTable):
             _free_name("cluster", self._frame.columns), number(*map(_quoted, self._names))
         )
 
-    def stage(self, start: Start, *, names: Sequence[str] | None = None) -> SparkStaged:
-        """Draw a report of each record once, and keep the reports hidden until they are published.
-
-        Parameters
-        ----------
-        start : callable
-            Takes the index of a partition and returns a function that draws the reports of a block.
-        names : sequence of str, default=None
-            Names of the columns of a report; None takes those of the records.
-
-        Returns
-        -------
-        staged : SparkStaged
-            Reports of all records.
-
-        Raises
-        ------
-        DataError
-            If the frame cannot be read, draws random numbers, holds a value that is not finite, or
-            has changed since it was checked; nothing is staged then.
-        ReleaseError
-            If Spark drew reports of a partition twice and they got mixed; nothing is staged then.
-        """
-        self._refuse_lists()
-        columns = self.names if names is None else names
-        return stage_reports(self._stable(), start, self._tasks_reader, columns, rows=self._rows)
-
     def _first_width(self) -> int:
         """Return how many numbers the first array has, by which the others are measured."""
         size = require("pyspark.sql.functions", extra="spark").size
@@ -215,15 +187,14 @@ class SparkTable(ExternalTable):
             )
         )
 
-    def _stable(self) -> Any:
-        """Return the columns, unless a task that is run again would be given other records."""
+    def _refuse_random(self) -> None:
+        """Refuse a frame of which a task that is run again would be given other records."""
         selected = run(self._selected)
         if not run(lambda: selected._jdf.queryExecution().optimizedPlan().deterministic()):
             raise DataError(
                 "X must give the same records each time it is computed, got a frame that draws "
                 "random numbers: write it to files first"
             )
-        return selected
 
     def _partials(self, job: Job, levels: Sequence[int]) -> list[Partial]:
         """Return the statistics of partitions, put together at each level into so many."""

@@ -23,7 +23,6 @@ __all__ = [
     "Fold",
     "Job",
     "Label",
-    "Staged",
     "Start",
     "Table",
     "usable_threads",
@@ -35,8 +34,7 @@ Label = Callable[[Block], Labels]
 """A number for each record of a block, of that record alone; pickles."""
 Start = Callable[[int], Callable[[Block], Floats]]
 """From the number of a partition to a function that draws reports of a block's records, of shape
-(rows, d). Called once for each partition, and again for each new attempt at it, in the thread or
-process that works on it; pickles."""
+(rows, d). Called once for each partition, in the thread that works on it."""
 
 
 class Fold(Protocol):
@@ -117,33 +115,6 @@ class Table(Protocol):
 
     def check(self) -> None:
         """Check that every record can be read and is finite, before any budget is spent."""
-        ...
-
-
-class Staged(Protocol):
-    """Reports of all records of a table that have not been published yet.
-
-    Examples
-    --------
-    >>> from shoal.tables import Staged
-    >>> class Kept:
-    ...     def __init__(self, reports):
-    ...         self.reports = reports
-    ...     def publish(self):
-    ...         return self.reports
-    ...     def discard(self):
-    ...         self.reports = None
-    >>> staged: Staged = Kept([0.3, 0.7])
-    >>> staged.publish()
-    [0.3, 0.7]
-    """
-
-    def publish(self) -> Any:
-        """Publish the reports and return them, as a dataset of files or a Spark DataFrame."""
-        ...
-
-    def discard(self) -> None:
-        """Delete the reports."""
         ...
 
 

@@ -156,16 +156,6 @@ def test_delta_is_what_an_attacker_may_know_for_sure():
     assert advantage_ceiling(promise) == pytest.approx(apart, rel=1e-12)
 
 
-def test_zcdp_lowers_it_but_not_below_the_gaussian():
-    rho = 0.02
-    promise = Guarantee("central", epsilon=1.0, delta=1e-5, rho=rho)
-    # Noise of deviation s on a number that moves by 1 has rho = 1 / (2 s^2).
-    deviation = np.sqrt(1 / (2 * rho))
-    apart = 2 * norm.cdf(1 / (2 * deviation)) - 1
-    ceiling = advantage_ceiling(promise)
-    assert apart <= ceiling < advantage_ceiling(Guarantee("central", epsilon=1.0, delta=1e-5))
-
-
 def test_mu_lowers_it_to_the_gaussian():
     promise = Guarantee("central", epsilon=1.0, delta=1e-5, mu=0.25)
     apart = 2 * norm.cdf(0.125) - 1

@@ -248,9 +248,6 @@ def advantage_ceiling(guarantee: Guarantee, *, diameter: float | None = None) ->
     # Both written so that a large epsilon does not overflow.
     odds = math.exp(-promise.epsilon)
     ceiling = math.tanh(promise.epsilon / 2) + 2 * promise.delta * odds / (1 + odds)
-    if promise.rho is not None:
-        pinsker = math.sqrt(promise.rho / 2)
-        ceiling = min(ceiling, pinsker, math.sqrt(-math.expm1(-promise.rho)))
     if promise.mu is not None:  # two normal distributions, told apart in the middle
         ceiling = min(ceiling, gdp_to_delta(promise.mu, 0.0))
     return min(1.0, ceiling)

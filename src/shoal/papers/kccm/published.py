@@ -166,8 +166,8 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         """
         scale = (1 + columns) / self._cost(turn)
         if self.noise == "gaussian":
-            rho = 1 / (2 * scale**2)
-            return _Round(DoubleGaussianNoise(scale, generator), columns * rho, rho)
+            square = 1 / scale**2
+            return _Round(DoubleGaussianNoise(scale, generator), columns * square, square)
         return _Round(DoubleLaplaceNoise(scale, generator), columns / scale, 1 / scale)
 
     def _cost(self, turn: int) -> float:
@@ -300,7 +300,7 @@ class DoubleGaussianNoise:
     --------
     >>> noise = DoubleGaussianNoise(2.0, np.random.default_rng(0))
     >>> noise.privacy_loss(np.array([7.0, 1.0]), np.array([9.0, 1.0]))
-    0.5
+    1.0
     """
 
     sigma: float
@@ -311,18 +311,18 @@ class DoubleGaussianNoise:
 
     @property
     def privacy_measure(self) -> PrivacyMeasure:
-        """Rho of zero-concentrated privacy."""
-        return "rho"
+        """The square of mu of Gaussian differential privacy."""
+        return "mu^2"
 
     def sample(self, exact: Floats, source: RandomSource) -> Floats:
         """Add the noise."""
         return exact + self.generator.normal(0.0, self.sigma, exact.shape)
 
     def privacy_loss(self, exact: Floats, other: Floats) -> float:
-        """Return the squared distance over twice the variance, as if the noise were exact."""
+        """Return the squared distance over the variance, as if the noise were exact."""
         if exact.shape != other.shape:
             return math.inf
-        return float(((exact - other) ** 2).sum()) / (2 * self.sigma**2)
+        return float(((exact - other) ** 2).sum()) / self.sigma**2
 
 
 class _Round(NamedTuple):

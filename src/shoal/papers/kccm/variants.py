@@ -20,7 +20,7 @@ from shoal.exceptions import ParameterError
 from shoal.noise import RandomSource, SeededSource
 from shoal.papers.kccm.accounting import Formula, real_rho, real_spend
 from shoal.papers.kccm.published import PublishedKCCM
-from shoal.privacy import zcdp_to_epsilon
+from shoal.privacy.conversions import zcdp_to_epsilon
 
 __all__ = [
     "AUTO",

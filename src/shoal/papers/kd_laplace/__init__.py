@@ -21,11 +21,12 @@ Flaw 5 is in the data: the author's seeds file lost decimal points (``kd_laplace
 
 ``shoal reproduce kd-laplace`` runs the experiments again, as published and corrected, beside the
 published figures (``load_figures``), and judges the claims. :func:`measure_leak` measures how
-much a published method reveals.
+much a published method reveals; ``corrected_epsilon`` says what noise in doubles costs.
 """
 
 from shoal.papers.kd_laplace.drafts import DraftLaplace
 from shoal.papers.kd_laplace.figures import Figure, load_figures
+from shoal.papers.kd_laplace.finite_precision import corrected_epsilon
 from shoal.papers.kd_laplace.leaks import Leak, measure_leak
 from shoal.papers.kd_laplace.nd_laplace import NdLaplace
 from shoal.papers.kd_laplace.piecewise import ComparedPiecewise
@@ -39,6 +40,7 @@ __all__ = [
     "GridNdLaplace",
     "Leak",
     "NdLaplace",
+    "corrected_epsilon",
     "load_figures",
     "measure_leak",
 ]
