@@ -10,11 +10,12 @@ a row: they ask for clusters in 50 records, not for privacy.
 """
 
 import functools
+import importlib
 import inspect
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from shoal.mechanisms import Hybrid, Laplace, Piecewise
 from shoal.privacy import PrivacyUnit, epsilon_to_gdp
 from shoal.schema import Category, Field, Flag, Number, Schema
 
-__all__ = ["BY_NAME", "SUBJECTS", "Subject", "having", "subject"]
+__all__ = ["BY_NAME", "SUBJECTS", "Subject", "classes", "having", "subject"]
 
 WIDE = (-20.0, 20.0)
 BOX = (-1.0, 1.0)
@@ -61,6 +62,14 @@ class People(Neighbors):
         if isinstance(self.records, pd.DataFrame):
             return pd.concat([self.added, self.records], ignore_index=True)
         return np.vstack([self.added, self.records])
+
+
+@dataclass(frozen=True)
+class Checks:
+    """How scikit-learn's checks run: with other parameters, and failures that have a reason."""
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    expected: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,10 @@ class Subject:
         Whom the guarantee must say that it protects.
     columns : tuple of str
         Columns that an entry in the ledger names after a fit on "east" and "north".
+    reported : tuple of str
+        Columns of the reports of "east" and "north".
+    checks : Checks or None
+        How scikit-learn's checks run on it, if they do.
     public_draws : bool
         Whether random words that are about no record are drawn outside of the door (first centers,
         seeds of k-means on released values).
@@ -109,12 +122,18 @@ class Subject:
     tight: float = 0.9
     unit: PrivacyUnit = OF_RECORD
     columns: tuple[str, ...] = ("east", "north")
+    reported: tuple[str, ...] = ("east", "north")
+    checks: Checks | None = None
     public_draws: bool = False
     tags: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Tag the rows that contracts about a price or pairs can be held to."""
-        given = {"priced": self.price is not None, "replayed": bool(self.pairs)}
+        given = {
+            "priced": self.price is not None,
+            "replayed": bool(self.pairs),
+            "checked": self.checks,
+        }
         more = {tag for tag, holds in given.items() if holds}
         object.__setattr__(self, "tags", self.tags | more)
 
@@ -181,9 +200,10 @@ def profile_of(model: Any, X: Any) -> Any:
     return np.array([one["value"] for one in model.fit(X).to_frame().to_dict("records")])
 
 
-def bytes_of(device: Device, record: Any) -> Any:
+def bytes_of(device: Device, values: Any) -> Any:
     """Return the bytes that a device would send."""
-    return np.frombuffer(device.draw(record).report, dtype=np.uint8)
+    reports = [device.draw(value).report for value in values]
+    return np.frombuffer(b"".join(reports), dtype=np.uint8)
 
 
 # What leaves the curator
@@ -337,6 +357,30 @@ def corners(table: Any = RECORDS, reach: float = 20.0) -> tuple[Neighbors, ...]:
     )
 
 
+# Weights are bounded by a public limit that scales the noise, so that a record of weight 2 is not
+# the same as the record twice.
+NO_WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data": "noise is scaled to weight_limit",
+    "check_sample_weight_equivalence_on_sparse_data": "sparse tables are refused",
+}
+# A table of all cells in ten columns is refused: only "oneshot" has a sparse form.
+TOO_MANY_CELLS = dict.fromkeys(("check_dtype_object", "check_fit2d_1sample"), "16^10 cells")
+# A density has at most four columns; these have five and ten.
+TOO_MANY_COLUMNS = {**TOO_MANY_CELLS, "check_estimators_dtypes": "five columns"}
+# The checks look for three clusters among 50 standardized records.
+NEAR = {"epsilon": 1e3, "bounds": (-3.0, 3.0), "threshold": 0.0, "min_samples": 2, "grid": 16}
+# One of each class, and what fits or refuses in a way of its own.
+CHECKED: dict[str, Checks] = {
+    **dict.fromkeys(
+        ("DPKMeans", "DPKMeans-kccm", "DPKMeans-lloyd-gaussian", "DPKMeans-ball"),
+        Checks(expected=NO_WEIGHTS),
+    ),
+    "DPWaveCluster-oneshot": Checks(NEAR),
+    "DPWaveCluster-thr": Checks(NEAR, TOO_MANY_CELLS),
+    "DPDensity": Checks({"bounds": (-3.0, 3.0)}, TOO_MANY_COLUMNS),
+}
+
+
 CENTRAL_RUNS: dict[str, dict[str, Any]] = {
     "DPKMeans": {"run": centers_of, "price": price_of_statistics},
     "DPWaveCluster": {"run": band_and_threshold_of, "price": price_of_a_band},
@@ -357,9 +401,12 @@ def estimator_row(name: str, instance: Any, notion: str, **fields: Any) -> Subje
     tags = {"estimator", notion}
     if "schema" in inspect.signature(type(instance)).parameters:
         tags.add("schema")
+    if hasattr(instance, "transform") or hasattr(instance, "predict"):
+        tags.add("asked")
     if notion == "central":
-        if kind != "PrivateCopy":
-            tags.add("clusterer")
+        tags.add("clusterer" if hasattr(instance, "predict") else "synthesizer")
+        if kind != "DPKMeans":
+            tags.add("cells")
         word = getattr(instance, "technique", getattr(instance, "method", ""))
         if word in LOOSE:
             fields = {"tight": LOOSE[word], **fields}
@@ -375,16 +422,19 @@ def estimator_row(name: str, instance: Any, notion: str, **fields: Any) -> Subje
         if kind == "KdLaplace":
             # A mechanism of its own draws for it, from arrays without names.
             fields = {"columns": (), **fields}
+        if kind == "PartitionResponse":
+            fields = {"reported": ("partition", "color"), **fields}
         fields = {
             "run": reports_of,
             "price": LOCAL_PRICES.get(kind, NOTION_PRICES[notion]),
             **fields,
         }
     tags |= fields.pop("tags", set())
+    checks = CHECKED.get(name, Checks() if "class" in tags else None)
     return Subject(
         name,
         remade(instance),
-        **{"table": RECORDS, **fields},
+        **{"table": RECORDS, "checks": checks, **fields},
         tags=frozenset(tags),
     )
 
@@ -462,6 +512,23 @@ VARIANTS = (
     variant("Piecewise-sample", Piecewise(epsilon=3.0, bounds=WIDE, columns="sample")),
     variant("Hybrid-sample", Hybrid(epsilon=3.0, bounds=WIDE, columns="sample")),
 )
+
+
+PACKAGES = ("shoal.mechanisms", "shoal.remap", "shoal.reports", "shoal.cluster")
+
+
+def promising_classes() -> set[type[BaseEstimator]]:
+    """Return the estimator classes that packages export and that see records."""
+    exported = set()
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            value = getattr(module, name)
+            estimator = inspect.isclass(value) and issubclass(value, BaseEstimator)
+            if estimator and not inspect.isabstract(value):
+                exported.add(value)
+    assert exported >= POST_PROCESSING
+    return exported - POST_PROCESSING
 
 
 # Rows of users, weights and strata: what one person changes is more than one record
@@ -690,7 +757,7 @@ def described_rows() -> Iterable[Subject]:
 
 
 SQUARE = ([-1.0, -1.0], [1.0, 1.0])
-HOME, WORK = (0.2, -0.7), (-0.4, 0.9)
+VALUES = [(place / 8 - 1.0, 0.3) for place in range(17)]
 PROMISED = 1.0  # epsilon of a report
 NOT_ON_DEVICES = ("KdLaplace",)  # its remap is fitted on reports
 # The first answers in plain numbers, word by word as a table does, which tests/mechanisms compare;
@@ -699,8 +766,11 @@ NOT_TAPED = ("PartitionResponse", "Hybrid")
 
 
 def device_for(mechanism: Any) -> Callable[..., Device]:
-    """Return what makes new devices that joined a campaign of two reports by this mechanism."""
-    signed = signed_campaign(mechanism=mechanism, reports_per_device=2)
+    """Return what makes new devices that joined a campaign with this mechanism.
+
+    It allows one report fewer than there are values.
+    """
+    signed = signed_campaign(mechanism=mechanism, reports_per_device=len(VALUES) - 1)
 
     def make(**changes: Any) -> Device:
         folder = tempfile.mkdtemp()
@@ -714,7 +784,7 @@ def device_for(mechanism: Any) -> Callable[..., Device]:
 
 def price_on_device(mechanism: Any) -> Callable[[Any, Tape], Iterable[float]]:
     """Price the draws of a device by the mechanism of its campaign."""
-    fitted = clone(mechanism).fit(np.zeros((1, len(HOME))))
+    fitted = clone(mechanism).fit(np.zeros((1, 2)))
     kind = type(mechanism).__name__
     by_table = LOCAL_PRICES.get(kind, NOTION_PRICES[fitted.guarantee_.notion])
     return lambda device, tape: by_table(fitted, tape)
@@ -725,7 +795,7 @@ def device_rows() -> Iterable[Subject]:
     for method in METHODS:
         if method.output != "reports" or method.class_name in NOT_ON_DEVICES:
             continue
-        if not method.min_columns <= len(HOME) <= method.max_columns:
+        if not method.min_columns <= 2 <= method.max_columns:
             continue
         unit = {"unit": "km"} if method.notion == "metric" else {}
         mechanism = load_class(method.location)(PROMISED, bounds=SQUARE, **method.kwargs, **unit)
@@ -734,7 +804,7 @@ def device_rows() -> Iterable[Subject]:
             f"Device, {method.name}",
             device_for(mechanism),
             run=bytes_of,
-            table=HOME,
+            table=VALUES[:1],
             price=price_on_device(mechanism) if priced else None,
             tags=frozenset({"device"}),
         )
@@ -754,6 +824,11 @@ BY_NAME = {one.name: one for one in SUBJECTS}
 def subject(name: str, **fields: Any) -> Subject:
     """Return a row by its name, with other fields where they are given."""
     return replace(BY_NAME[name], **fields)
+
+
+def classes(*tags: str) -> list[type]:
+    """Return the classes of rows that have all of these tags, each once."""
+    return list(dict.fromkeys(type(one.make()) for one in having(*tags)))
 
 
 def having(*tags: str) -> list[Subject]:
