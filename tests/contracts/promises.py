@@ -9,7 +9,8 @@ import copy
 import math
 import pickle
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -66,6 +66,16 @@ def contract(
 def pairs() -> list[tuple[Contract, Subject]]:
     """Return each promise with each subject that makes it."""
     return [(one, row) for one in CONTRACTS for row in SUBJECTS if one.applies(row)]
+
+
+@contextmanager
+def expects(kind: type[Exception]) -> Iterator[None]:
+    """Assert that a ``with`` block raises an error of this kind."""
+    try:
+        yield
+    except kind:
+        return
+    raise AssertionError(f"no {kind.__name__} was raised")
 
 
 # Ledgers
@@ -157,7 +167,7 @@ def draws_nothing_when_the_spend_is_refused(subject: Subject) -> None:
     limits = {"epsilon": 0.9, "delta": delta, "metric_epsilon": 0.9, "metric_unit": "m"}
     ledger = TapedLedger(order, **limits)
     refused = subject.make(ledger=ledger, random_state=TapedSource(order))
-    with recording() as tape, pytest.raises(BudgetExceededError):
+    with recording() as tape, expects(BudgetExceededError):
         subject.output(refused)
     assert tape.entries == []
     assert order.entries == []
@@ -285,7 +295,7 @@ def draws_nothing_beyond_the_campaign(subject: Subject) -> None:
     device = subject.make()
     subject.output(device, VALUES[:-1])
     spent_before = device.status()[0].epsilon
-    with recording() as tape, pytest.raises(BudgetExceededError):
+    with recording() as tape, expects(BudgetExceededError):
         device.draw(VALUES[-1])
     assert device.draw(VALUES[0]).duplicate
     assert tape.entries == []
@@ -323,7 +333,7 @@ def pickles_without_key_and_labels(subject: Subject) -> None:
 @contract("estimator+class")
 def pickles_with_a_ledger_in_a_file_only(subject: Subject) -> None:
     """A ledger in memory cannot travel; one in a file is charged by the copy."""
-    with pytest.raises(LedgerPicklingError):
+    with expects(LedgerPicklingError):
         pickle.dumps(subject.make(ledger=roomy_ledger()))
     with tempfile.TemporaryDirectory() as folder:
         charged = subject.make(ledger=roomy_ledger(path=Path(folder) / "ledger"))
