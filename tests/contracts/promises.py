@@ -2,17 +2,20 @@
 
 ``@contract(tags)`` says to which rows of tests/subjects.py a promise is made; pytest pairs them
 (test_promises.py). tests/planted breaks shoal on purpose and expects these very functions to
-notice.
+notice. The matrix of subjects and contracts:
+
+    PYTHONPATH=src:tests python -m contracts.promises
 """
 
 import copy
 import math
 import pickle
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +31,7 @@ from helpers.ledgers import roomy_ledger, spent
 from helpers.noise_recorder import recording
 from shoal.audit import ReplayAudit
 from shoal.exceptions import BudgetExceededError, LedgerPicklingError
+from shoal.noise import observed
 from shoal.privacy import Guarantee, Release
 from shoal.reports import label_on_device
 from subjects import SUBJECTS, VALUES, Subject
@@ -175,23 +179,43 @@ def draws_nothing_when_the_spend_is_refused(subject: Subject) -> None:
     assert not hasattr(refused, "release_")
 
 
+class Repeating:
+    """An observer that writes down what is released, and releases the same the next time."""
+
+    def __init__(self, kept: list[Any]) -> None:
+        self._kept = kept
+        self._script = iter(list(kept))
+
+    def release(self, exact: Any, noise: Any, cost: float, released: Any) -> Any:
+        """Return the value of before, if there is one."""
+        found = next(self._script, released)
+        self._kept.append(found)
+        return found
+
+
 @contract("central")
 def draws_noise_inside_the_door_only(subject: Subject) -> None:
     """Random words outside of ``privatize`` are about no record, and no sampler of noise takes any.
 
-    All words that the source hands out are counted; with one person more and the same released
-    values, as many are drawn outside.
+    Every word that the source hands out is counted, whoever asks for it. With one person more and
+    the same released values, as many are drawn outside of the door.
     """
     order = Order()
-    subject.output(subject.make(random_state=TapedSource(order, seed=3)))
+    released: list[Any] = []
+    tables = [pair.records for pair in subject.pairs[:1]] or [subject.table]
+    with observed(Repeating(released)):
+        subject.output(subject.make(random_state=TapedSource(order, seed=3)), tables[0])
     assert order.total(inside=True) > 0, "no noise was drawn at the door"
-    assert sum(one.count for one in order.words) == order.total(inside=True) + order.total(
-        inside=False
-    )
     outside = [one for one in order.words if not one.inside]
     samplers = {one.module for one in outside if one.module.startswith("shoal.noise.")}
     assert not samplers, f"{samplers} drew outside of privatize"
     assert bool(outside) <= subject.public_draws, f"{outside} were drawn outside of privatize"
+    for pair in subject.pairs[:1]:
+        again = Order()
+        with observed(Repeating(released)):
+            model = subject.make(random_state=TapedSource(again, seed=3))
+            subject.output(model, pair.with_added)
+        assert again.total(inside=False) == order.total(inside=False)
 
 
 @contract("estimator+class")
@@ -410,3 +434,19 @@ def passes_the_checks_of_scikit_learn(subject: Subject) -> None:
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
     assert skipped <= EXPECTED_SKIPS
     assert sum(result["status"] == "passed" for result in results) >= 35
+
+
+def matrix() -> str:
+    """Return the subjects of each promise, and how many promises each subject makes."""
+    made = pairs()
+    lines = [f"{len(CONTRACTS)} contracts, {len(SUBJECTS)} subjects, {len(made)} cells"]
+    for one in CONTRACTS:
+        names = [row.name for held, row in made if held is one]
+        lines.append(f"{one.check.__name__} ({len(names)}): {'; '.join(names)}")
+    for row in SUBJECTS:
+        lines.append(f"{row.name}: {sum(held is row for _, held in made)}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(matrix() + "\n")
