@@ -7,6 +7,7 @@ import pytest
 from contracts.promises import (
     costs_a_person_no_more_than_declared,
     differs_from_other_devices,
+    differs_without_a_seed,
     draws_noise_inside_the_door_only,
     draws_nothing_beyond_the_campaign,
     draws_nothing_when_the_spend_is_refused,
@@ -23,6 +24,11 @@ CLUSTER, KMEANS = "shoal.cluster", "shoal.cluster.kmeans"
 PURE_COUNTS = "values, LaplaceNoise(round_up(contribution / budget)), cost=budget, source=source"
 GAUSSIAN_COUNTS = "noise = RoundedGaussianNoise(_sigma(contribution, budget))\n        return"
 CHARGE = "            charge(campaign, rows.reports(), self._limits)\n"
+PLAN = "plan_grid(*sizes, noise=problem.noise, budget=problem.budget, half=problem.half)"
+BOX_COUNT = "round_up(blocks * contribution / budget)"
+BOX_SCALE = "round_up(blocks * contribution * clip_radius / budget)"
+COUNT_SCALE = "round_up(contribution / budgets.counts)"
+SUM_SCALE = "round_up(columns * contribution * clip_radius / budgets.sums)"
 OF_USERS = "return Contributions(rows, None, 1, people, protected, whose)"
 OF_WEIGHTS = "return Contributions(rows, weights, LEVELS, LEVELS * people, protected, whose)"
 
@@ -122,6 +128,82 @@ BUGS = [
         costs_a_person_no_more_than_declared,
         "ClusterProfile-gaussian",
         "DPKMeans-grid-gaussian, users",
+    ),
+    *rows(
+        "half the scale of sums",
+        f"{CLUSTER}._noise.pure",
+        BOX_SCALE,
+        f"{BOX_SCALE} / 2",
+        noise_pays_for,
+        "DPKMeans-grid",
+        "DPKMeans-lloyd",
+    ),
+    *rows(
+        "half the scale of sums, divided analytically",
+        f"{CLUSTER}._noise.pure",
+        SUM_SCALE,
+        f"{SUM_SCALE} / 2",
+        noise_pays_for,
+        "DPKMeans-lloyd-analytic",
+    ),
+    *rows(
+        "half the deviation of sums",
+        f"{CLUSTER}._noise.gaussian",
+        "_sigma(contribution * length, budgets.sums)",
+        "_sigma(contribution * length, budgets.sums) / 2",
+        noise_pays_for,
+        "DPKMeans-lloyd-gaussian",
+    ),
+    # The mistake of a peer: the noise of the sums on the counts, and the other way round.
+    *rows(
+        "swapped sensitivities",
+        f"{CLUSTER}._noise.pure",
+        f"            {COUNT_SCALE},\n            {SUM_SCALE},\n",
+        f"            {SUM_SCALE},\n            {COUNT_SCALE},\n",
+        noise_pays_for,
+        "DPKMeans-lloyd-analytic",
+    ),
+    *rows(
+        "swapped sensitivities of a box",
+        f"{CLUSTER}._noise.pure",
+        f"                {BOX_COUNT},\n                {BOX_SCALE},\n",
+        f"                {BOX_SCALE},\n                {BOX_COUNT},\n",
+        noise_pays_for,
+        "DPKMeans-grid",
+    ),
+    *rows(
+        "swapped deviations",
+        f"{CLUSTER}._noise.gaussian",
+        "_sigma(contribution, budgets.counts), _sigma(contribution * length, budgets.sums)",
+        "_sigma(contribution * length, budgets.sums), _sigma(contribution, budgets.counts)",
+        noise_pays_for,
+        "DPKMeans-lloyd-gaussian",
+    ),
+    *rows(
+        "sums that are not clipped, under noise for a window",
+        f"{KMEANS}._grid",
+        "clip_radius=clip_radius, shape=noise.shape)",
+        "clip_radius=2**20, shape=noise.shape)",
+        replays_on_neighbors,
+        "DPKMeans-grid",
+        "DPKMeans-grid-gaussian",
+    ),
+    *rows(
+        "half the spend",
+        f"{CLUSTER}._noise.pure",
+        "PureEvent(epsilon=self.total_budget, purpose=purpose)",
+        "PureEvent(epsilon=self.total_budget / 2, purpose=purpose)",
+        spends_before_it_draws,
+        "DPKMeans",
+        "PrivateCopy, categories",
+    ),
+    *rows(
+        "noise from a fixed seed where none was asked for",
+        f"{KMEANS}.dp_kmeans",
+        "source = as_source(self.random_state)",
+        "source = as_source(0)",
+        differs_without_a_seed,
+        "DPKMeans",
     ),
     # The door
     *rows(
@@ -227,6 +309,23 @@ BUGS = [
         "DPDensity, strata",
     ),
     # What is released
+    *rows(
+        "an attribute from the records",
+        f"{KMEANS}.dp_kmeans",
+        "        self.method_, self.reason_ = ",
+        "        self.total_ = table.rows\n        self.method_, self.reason_ = ",
+        replays_on_neighbors,
+        "DPKMeans",
+    ),
+    *rows(
+        "cells by the true number of records",
+        f"{KMEANS}._grid",
+        f"return {PLAN}",
+        f"from shoal.engines import total_weight\n    plan = {PLAN}\n"
+        "    return plan._replace(cells=10 + total_weight(problem.engine) % 2)",
+        replays_on_neighbors,
+        "DPKMeans-grid-gaussian",
+    ),
     *rows(
         "a number of records that is not noisy",
         f"{CLUSTER}.density.dp_density",
