@@ -4,9 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
-from helpers.estimator_instances import INSTANCES
 from shoal.audit import (
     Neighbors,
     ReplayAudit,
@@ -26,8 +25,9 @@ from shoal.noise import (
 )
 from shoal.papers.kccm import PublishedKCCM, real_rho, real_spend
 from shoal.privacy import epsilon_to_gdp, pure_to_gdp
+from subjects import having, subject
 
-CENTRAL = [name for name in INSTANCES if name.startswith("DP")]
+CENTRAL = [one.name for one in having("estimator", "clusterer")]
 METHODS = {
     "auto": {},
     "auto-delta": {"delta": 1e-6},
@@ -136,7 +136,7 @@ def test_pure_noise_beside_gaussian_noise_is_counted_in_mu(noises, measure, loss
 @pytest.mark.full  # the contracts replay them too, on other pairs
 @pytest.mark.parametrize("name", CENTRAL)
 def test_clears_every_estimator(name):
-    estimator = clone(INSTANCES[name]).set_params(bounds=(-1.0, 1.0))
+    estimator = subject(name).make(bounds=(-1.0, 1.0))
     audit = replay_estimator(estimator, repeats=1)
     assert not audit.broken, str(audit)
     assert 0 < audit.loss <= audit.budget * (1 + 1e-9)

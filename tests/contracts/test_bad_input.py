@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
-from helpers.estimator_checks import RECORDS, output, roomy_ledger
-from helpers.estimator_instances import CLASSES, INSTANCES
-from shoal.cluster import PrivateCopy
+from helpers.ledgers import roomy_ledger
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
 from shoal.tables import ArrowTable
+from subjects import having, subject
+
+CLASSES = [one.name for one in having("class")]
 
 BAD_PARAMETERS = [
     *[("epsilon", value) for value in (0, -1.0, np.nan, np.inf, "1", None, True, [1.0])],
@@ -28,14 +28,14 @@ BAD_OF_KMEANS = [
 
 
 @pytest.fixture(params=CLASSES)
-def charged(request):
-    return clone(INSTANCES[request.param]).set_params(ledger=roomy_ledger())
+def row(request):
+    return subject(request.param)
 
 
-def refusal(estimator, X):
+def refusal(row, estimator, X=None):
     """The error's text, after checking that it is one line and hides its causes."""
     with pytest.raises(ShoalError) as refused:
-        output(estimator, X)
+        row.output(estimator, X)
     text = str(refused.value)
     assert "\n" not in text
     assert refused.value.__cause__ is None
@@ -43,9 +43,10 @@ def refusal(estimator, X):
     return refused.value, text
 
 
-def test_a_path_alone(charged):
+def test_a_path_alone(row):
     """Text is the path of a file, whose columns nobody named; KdLaplace takes memory only."""
-    error, text = refusal(charged, "nowhere/people.parquet")
+    charged = row.make(ledger=roomy_ledger())
+    error, text = refusal(row, charged, "nowhere/people.parquet")
     assert isinstance(error, DataError | ParameterError)
     assert "columns must be given for records in files" in text or "records in memory" in text
     assert len(charged.ledger) == 0
@@ -74,8 +75,8 @@ BAD = [
 @pytest.mark.parametrize(("estimator", "name", "value"), BAD)
 def test_bad_parameters(estimator, name, value):
     ledger = roomy_ledger()
-    bad = clone(INSTANCES[estimator]).set_params(**{"ledger": ledger, name: value})
-    error, text = refusal(bad, RECORDS)
+    row = subject(estimator)
+    error, text = refusal(row, row.make(**{"ledger": ledger, name: value}))
     assert isinstance(error, ParameterError)
     assert text.startswith(f"{name} must")
     assert "got" in text
@@ -85,8 +86,8 @@ def test_bad_parameters(estimator, name, value):
 @pytest.mark.parametrize(("name", "value"), BAD_OF_KMEANS)
 def test_bad_parameters_of_kmeans(name, value):
     ledger = roomy_ledger()
-    estimator = clone(INSTANCES["DPKMeans"]).set_params(ledger=ledger, **{name: value})
-    _, text = refusal(estimator, RECORDS)
+    row = subject("DPKMeans")
+    _, text = refusal(row, row.make(ledger=ledger, **{name: value}))
     assert text.startswith(f"{name} must")
     assert len(ledger) == 0
 
@@ -95,30 +96,32 @@ def test_bad_parameters_of_kmeans(name, value):
 @pytest.mark.parametrize("name", ["DPKMeans", "Laplace"])
 def test_epsilon_too_small_for_any_lattice(name, epsilon):
     ledger = roomy_ledger()
-    estimator = clone(INSTANCES[name]).set_params(ledger=ledger)
-    _, text = refusal(estimator.set_params(epsilon=epsilon, bounds=(1.0, 2.0)), RECORDS)
+    row = subject(name)
+    _, text = refusal(row, row.make(ledger=ledger, epsilon=epsilon, bounds=(1.0, 2.0)))
     assert text.startswith(("epsilon must", "bounds must"))
     assert len(ledger) == 0
 
 
 def test_more_columns_than_doubles_can_multiply():
     ledger = roomy_ledger()
-    estimator = clone(INSTANCES["DPKMeans"]).set_params(ledger=ledger)
-    _, text = refusal(estimator, np.zeros((1, 8193)))
+    row = subject("DPKMeans")
+    _, text = refusal(row, row.make(ledger=ledger), np.zeros((1, 8193)))
     assert "at most 8192 columns" in text
     assert len(ledger) == 0
 
 
-def test_missing_bounds(charged):
+def test_missing_bounds(row):
+    charged = row.make(ledger=roomy_ledger(), bounds=None)
     with pytest.raises(MissingBoundsError, match="pass public bounds"):
-        output(charged.set_params(bounds=None))
+        row.output(charged)
     assert len(charged.ledger) == 0
 
 
-def test_other_columns_than_in_fit(charged):
-    output(charged)
-    if isinstance(charged, PrivateCopy):
+def test_other_columns_than_in_fit(row):
+    if "asked" not in row.tags:
         return  # nothing takes records after fit
+    charged = row.make(ledger=roomy_ledger())
+    row.output(charged)
     entries = len(charged.ledger)
     ask = charged.transform if hasattr(charged, "transform") else charged.predict
     with pytest.raises(DataError, match="X has 3 features"):

@@ -6,12 +6,13 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
-from helpers.estimator_checks import roomy_ledger
-from helpers.estimator_instances import CLASSES, FIXED_COLUMNS, INSTANCES
+from contracts.promises import roomy_limits
+from helpers.ledgers import roomy_ledger
 from shoal.audit import Neighbors, replay_estimator
 from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.exceptions import ParameterError
 from shoal.tables import ArrowTable
+from subjects import having, subject
 
 NARROW = 2.0**-1005
 # Half a step below the border of two cells of the first column: a product by the inverse of the
@@ -21,15 +22,20 @@ WIDTH, BORDER = 0.908, 0.22699956703186033
 
 @pytest.mark.parametrize(
     ("name", "n"),
-    [("DPKMeans", 5), ("DPKMeans", 2047), *[(k, 2048) for k in CLASSES], (2, 5), (3, 5)],
+    [
+        ("DPKMeans", 5),
+        ("DPKMeans", 2047),
+        *[(one.name, 2048) for one in having("class")],
+        ("PlanarLaplace", 5),
+        ("SphericalLaplace", 5),
+    ],
 )
 def test_narrow_boxes_are_refused_before_anything_is_spent(name, n):
-    columns = name if isinstance(name, int) else 2
-    estimator = clone(FIXED_COLUMNS[name] if isinstance(name, int) else INSTANCES[name])
-    ledger = roomy_ledger(delta=getattr(estimator, "delta", 0.0))
+    row = subject(name)
+    columns, ledger = row.table.shape[1], roomy_ledger(**roomy_limits(row))
     box = ([0.0] * columns, [1.0] * (columns - 1) + [NARROW])
     with pytest.raises(ParameterError, match=r"^bounds must be at least 2\^-960") as refused:
-        estimator.set_params(bounds=box, ledger=ledger).fit(np.zeros((n, columns)))
+        row.make(bounds=box, ledger=ledger).fit(np.zeros((n, columns)))
     assert "\n" not in str(refused.value)
     assert len(ledger) == 0
 

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 
-from helpers.estimator_checks import output, roomy_ledger
-from helpers.estimator_instances import CLASSES, INSTANCES
+from contracts.promises import roomy_limits
+from helpers.ledgers import roomy_ledger
 from shoal.cluster import DPKMeans
 from shoal.exceptions import DataError, ShoalError
 from shoal.privacy import Ledger
 from shoal.tables import ArrowTable
+from subjects import having, subject
 
 pytestmark = pytest.mark.filterwarnings("ignore:X has feature names")
 
@@ -102,9 +103,9 @@ def check(refused):
 @functools.cache
 def fitted(name):
     """Fit an estimator once, with a ledger that shows whether anything is spent later."""
-    delta = getattr(INSTANCES[name], "delta", 0.0)
-    estimator = clone(INSTANCES[name]).set_params(ledger=roomy_ledger(delta=delta))
-    output(estimator, X)
+    row = subject(name)
+    estimator = row.make(ledger=roomy_ledger(**roomy_limits(row)))
+    row.output(estimator, X)
     return estimator
 
 
@@ -136,13 +137,13 @@ def test_bad_tables(name, kind):
     refuses(name, TABLES[kind], FITS + ASKS)
 
 
-@pytest.mark.parametrize("name", INSTANCES)
+@pytest.mark.parametrize("name", [one.name for one in having("any columns")])
 def test_every_estimator_reads_tables_so(name):
     for kind in ("nan", "ragged", "text column", "masked", "no records"):
         refuses(name, TABLES[kind], FITS + ASKS)
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", [one.name for one in having("class")])
 def test_other_columns(name):
     for records in (X[:, :1], np.hstack([X, X]), pd.DataFrame(X[:, :1], columns=["a"])):
         refuses(name, records, ASKS)
@@ -205,5 +206,5 @@ def test_bad_files(name, tmp_path):
         pq.write_table(table, tmp_path / f"{kind}.parquet")
         for words in ({}, {"memory": 0}):
             with pytest.raises(DataError) as refused:
-                fit_file(INSTANCES[name], tmp_path / f"{kind}.parquet", **words)
+                fit_file(subject(name).make(), tmp_path / f"{kind}.parquet", **words)
             check(refused)

@@ -1,20 +1,16 @@
 """What every estimator that takes a schema promises: the same bits wherever the records are."""
 
-import inspect
-
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from helpers.engine_equivalence import outcome
-from helpers.estimator_checks import output
-from helpers.estimator_instances import INSTANCES
 from helpers.mixed_tables import IN_MEMORY, mixed_columns, write_folder
-from shoal.cluster import ClusterProfile, DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
+from shoal.cluster import ClusterProfile, DPKMeans
 from shoal.exceptions import DataError, ParameterError
-from shoal.mechanisms import PartitionResponse
 from shoal.schema import Category, Date, Flag, Number, Place, Schema
 from shoal.tables import ArrowTable, read_table
+from subjects import having, subject
 
 SCHEMA = Schema(
     [
@@ -40,21 +36,20 @@ FULL = Schema(
     ]
 )
 COLUMNS = mixed_columns(3, n=90)
-CELLED = DPDensity, DPWaveCluster, PrivateCopy
-CURATORS = DPKMeans, *CELLED
-DESCRIBED = {
-    name: clone(instance).set_params(bounds=None, schema=SCHEMA)
-    for name, instance in INSTANCES.items()
-    if "schema" in inspect.signature(type(instance)).parameters
-}
-for described in DESCRIBED.values():
-    if hasattr(described, "unit"):  # meters are for places
-        described.unit = ""
-    elif not isinstance(described, DPKMeans):
-        described.schema = CELLS if isinstance(described, CELLED) else SCHEMA
-    else:
-        described.epsilon = 1.0
-CENTRAL = {name: one for name, one in DESCRIBED.items() if isinstance(one, CURATORS)}
+
+
+def described(row):
+    """Return a row's estimator for tables with a schema, at an epsilon where noise matters."""
+    changes = {"schema": CELLS if "cells" in row.tags else SCHEMA}
+    if "metric" in row.tags:
+        changes["unit"] = ""  # meters are for places
+    if row.tags >= {"central"} and "cells" not in row.tags:
+        changes["epsilon"] = 1.0
+    return row.make(bounds=None, **changes)
+
+
+DESCRIBED = {one.name: described(one) for one in having("schema", "any columns")}
+CENTRAL = {one.name: DESCRIBED[one.name] for one in having("schema", "any columns", "central")}
 CENTRAL["DPKMeans-full"] = DPKMeans(3, schema=FULL)
 PROFILED = DPKMeans(3, schema=FULL, random_state=0).fit(COLUMNS)
 CENTRAL["ClusterProfile"] = ClusterProfile(PROFILED.release_)
@@ -101,11 +96,12 @@ def one_csv_file(tmp_path):
 @pytest.mark.parametrize("name", [name for name in DESCRIBED if name not in CENTRAL])
 def test_same_reports_from_every_table(name):
     mechanism = DESCRIBED[name].set_params(random_state=0)
-    reports = output(clone(mechanism), COLUMNS)
-    cells = isinstance(mechanism, PartitionResponse)
+    row = subject(name)
+    reports = row.output(clone(mechanism), COLUMNS)
+    cells = "partition" in row.reported
     assert reports.shape == (90, 2 if cells else SCHEMA.space.columns)
     for form in ("pandas", "polars", "text"):
-        assert output(clone(mechanism), IN_MEMORY[form](COLUMNS)).tobytes() == reports.tobytes()
+        assert row.output(clone(mechanism), IN_MEMORY[form](COLUMNS)).tobytes() == reports.tobytes()
 
 
 @pytest.mark.parametrize("name", ["DPKMeans", "DPKMeans-full"])
@@ -119,7 +115,7 @@ def test_labels_follow_from_each_record_alone(name):
 
 @pytest.mark.parametrize("name", DESCRIBED)
 def test_bad_schemas_and_tables_are_one_line(name):
-    model = clone(DESCRIBED[name])
+    model, run = clone(DESCRIBED[name]), subject(name).output
     for settings, table, kind in (
         ({"bounds": (0.0, 1.0)}, COLUMNS, ParameterError),
         ({"schema": Schema([Number("age", minimum=0)])}, COLUMNS, ParameterError),
@@ -130,6 +126,6 @@ def test_bad_schemas_and_tables_are_one_line(name):
         ({}, {column: [] for column in COLUMNS}, DataError),
     ):
         with pytest.raises(kind) as refused:
-            output(clone(model).set_params(**settings), table)
+            run(clone(model).set_params(**settings), table)
         assert "\n" not in str(refused.value)
         assert "98765" not in str(refused.value)

@@ -18,19 +18,18 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_html_repr
 
 from helpers.engine_equivalence import ESTIMATORS
-from helpers.estimator_checks import output
-from helpers.estimator_instances import INSTANCES
 from shoal.cluster import DPKMeans, _curator
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.privacy import Ledger
 from shoal.reports import load_release
+from subjects import having
 
 N = 2357  # a prime: no grid, tree or table has so many of anything
 MARK = 7.654321012345
 X = np.random.default_rng(0).normal(size=(N, 2))
 X[1000] = MARK, -MARK
 
-LOCAL = {name: one for name, one in INSTANCES.items() if name not in ESTIMATORS}
+LOCAL = {one.name: one for one in having("transformer", "any columns")}
 
 
 def fitted(estimator):
@@ -171,8 +170,8 @@ def test_labels_of_a_fit_go_with_it():
 @pytest.mark.parametrize("name", LOCAL)
 def test_no_record_is_reachable_from_a_mechanism(name):
     """The number of reports is not private."""
-    model = clone(LOCAL[name]).set_params(random_state=5)
-    output(model, X)
+    model = LOCAL[name].seeded(5)
+    LOCAL[name].output(model, X)
     assert findings(model, size=False) == set()
 
 

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 from pyarrow import feather
 from sklearn.base import clone
 
-from helpers.estimator_instances import INSTANCES
-from shoal.cluster import DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
+from shoal.cluster import DPKMeans, DPWaveCluster, PrivateCopy
 from shoal.engines import (
     DIRECTION_UNIT,
     HALF,
@@ -26,16 +25,12 @@ from shoal.engines import (
 )
 from shoal.noise import Lattice
 from shoal.privacy import Ledger
+from subjects import having
 
 NAMES = ["height", "weight", "age"]
-CENTRAL = DPDensity, DPKMeans, DPWaveCluster, PrivateCopy
 
 # As in the contracts, at an epsilon where noise matters; and what else looks at records.
-ESTIMATORS = {
-    name: clone(instance).set_params(epsilon=1.0)
-    for name, instance in INSTANCES.items()
-    if isinstance(instance, CENTRAL)
-} | {
+ESTIMATORS = {one.name: one.make(epsilon=1.0) for one in having("estimator", "central")} | {
     "DPKMeans-private-bounds": DPKMeans(4, bounds="private"),
     "DPKMeans-private-k": DPKMeans("private", bounds=(-20.0, 20.0), method="lloyd"),
     "DPKMeans-public-n": DPKMeans(4, bounds=(-20.0, 20.0), n_public=3000),

@@ -17,7 +17,7 @@ import shoal.noise
 from shoal.noise import TreeShapeNoise
 from shoal.privacy import Event, Ledger
 
-# test_contracts checks that none is missing.
+# test_promises checks that none is missing.
 SAMPLERS = (
     "box_norm",
     "discrete_laplace",

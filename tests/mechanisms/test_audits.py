@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from helpers import estimator_checks
-from helpers.estimator_instances import INSTANCES
+from contracts.promises import noise_pays_for
 from shoal import _registry as registry
 from shoal._build import load_class
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.mechanisms._local import ColumnMechanism
 from shoal.mechanisms.windows import Window
+from subjects import subject
 
 BOX = (-1.0, 1.0)
 DIMENSIONS = (1, 2, 3, 8)
@@ -153,11 +153,11 @@ def test_planted_window_that_is_cut_at_the_border(monkeypatch):
 @pytest.mark.parametrize("name", ["Piecewise", "Piecewise-sample", "Hybrid", "SquareWave"])
 def test_planted_share_is_noticed_by_the_contract(name, monkeypatch):
     """Epsilon for each column instead of epsilon for the record."""
-    estimator_checks.noise_pays_for(INSTANCES[name])
+    noise_pays_for(subject(name))
     monkeypatch.setattr(
         ColumnMechanism,
         "_column_distribution",
         lambda self, columns: self._distribution(Fraction(3 * self.epsilon)),
     )
     with pytest.raises(AssertionError):
-        estimator_checks.noise_pays_for(INSTANCES[name])
+        noise_pays_for(subject(name))

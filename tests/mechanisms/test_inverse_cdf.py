@@ -7,11 +7,11 @@ from scipy import integrate, special, stats
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from helpers import estimator_checks, sizes
-from helpers.estimator_instances import FIXED_COLUMNS
+from helpers import sizes
 from shoal.exceptions import DataError
 from shoal.mechanisms import Laplace, PlanarLaplace, SphericalLaplace
 from shoal.privacy import Ledger
+from subjects import subject
 
 FALSE_ALARM = 1e-6
 DRAWS = sizes.draws(1_000_000, quick=100_000)
@@ -90,26 +90,8 @@ def test_other_numbers_of_columns_are_refused_and_nothing_is_spent(d):
 
 
 @pytest.mark.parametrize("d", KINDS)
-def test_contracts(d, monkeypatch):
-    estimator = clone(FIXED_COLUMNS[d])
-    records = np.random.default_rng(0).uniform(-1.0, 1.0, (60, d))
-    monkeypatch.setattr(
-        estimator_checks, "output", lambda fitted, X=records: fitted.fit_transform(X)
-    )
-    monkeypatch.setattr(estimator_checks, "RECORDS", records)
-    for check in (
-        estimator_checks.has_a_guarantee,
-        estimator_checks.spends_before_it_draws,
-        estimator_checks.repeats_with_a_seed,
-        estimator_checks.differs_without_a_seed,
-        estimator_checks.noise_pays_for,
-    ):
-        check(estimator)
-
-
-@pytest.mark.parametrize("d", KINDS)
 def test_scikit_learn_checks_fail_for_their_number_of_columns_only(d):
-    results = check_estimator(clone(FIXED_COLUMNS[d]), on_skip=None, on_fail=None)
+    results = check_estimator(subject(KINDS[d].__name__).make(), on_skip=None, on_fail=None)
     failed = [r for r in results if r["status"] == "failed"]
     assert sum(r["status"] == "passed" for r in results) >= 15
     for result in failed:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from helpers.cases import case
-from helpers.estimator_checks import roomy_ledger
+from helpers.ledgers import roomy_ledger
 from helpers.noise_recorder import recording
 from shoal.exceptions import BudgetExceededError, ParameterError
 from shoal.mechanisms import KdLaplace, Laplace

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from helpers import estimator_checks, sizes
+from contracts.audits import survives_an_audit_of_reports
+from helpers import sizes
 from helpers.cases import case
-from helpers.estimator_checks import roomy_ledger
+from helpers.ledgers import roomy_ledger
 from shoal._bounds import Box
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
 from shoal.exceptions import ParameterError
@@ -69,7 +70,7 @@ def test_log_density_is_normalized_over_shells(d):
 
 
 def test_planar_reports_keep_epsilon_and_the_audit_comes_within_a_tenth():
-    estimator_checks.survives_an_audit_of_reports()
+    survives_an_audit_of_reports()
 
 
 @pytest.mark.parametrize("d", [1, 3])

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from helpers.cases import case
-from helpers.estimator_checks import roomy_ledger
+from helpers.ledgers import roomy_ledger
 from shoal.audit import metric_epsilon_lower_bound
 from shoal.exceptions import ParameterError, ShoalError
 from shoal.mechanisms import KdLaplace, Laplace, PlanarLaplace, SphericalLaplace

@@ -11,8 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from helpers.cases import case
-from helpers.estimator_checks import roomy_ledger
-from helpers.estimator_instances import mechanism_classes
+from helpers.ledgers import roomy_ledger
 from shoal.exceptions import BudgetExceededError
 from shoal.mechanisms import (
     KdLaplace,
@@ -25,10 +24,11 @@ from shoal.privacy import Ledger
 from shoal.remap import BayesRemap
 from shoal.reports import NoiseAwareKMeans
 from shoal.tables import ArrowTable
+from subjects import classes
 
 BOX = (0.0, 1.0)
-LOCAL = mechanism_classes("local")
-METRIC = [kind for kind in mechanism_classes("metric") if kind is not KdLaplace]
+LOCAL = classes("local")
+METRIC = [kind for kind in classes("metric") if kind is not KdLaplace]
 RECORDS = {3: np.full((40, 3), 0.3), 2: np.full((40, 2), 0.3)}
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from helpers import sizes
 from helpers.cases import case
-from helpers.estimator_checks import roomy_ledger
+from helpers.ledgers import roomy_ledger
 from helpers.piecewise_distribution import published_cdf, published_variance
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Piecewise, SquareWave

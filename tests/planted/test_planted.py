@@ -3,14 +3,11 @@
 import os
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
-from helpers import estimator_checks
-from helpers.estimator_instances import INSTANCES
+from contracts import audits, promises
 from helpers.noise_distributions import (
     FALSE_ALARM,
     chi_square_p,
@@ -18,21 +15,19 @@ from helpers.noise_distributions import (
     rounded_gaussian_pmf,
 )
 from helpers.random_sources import all_different, words_of_forked_children
-from shoal.cluster import DPKMeans, _engines, _noise
+from shoal.cluster import _engines, _noise
 from shoal.cluster._budget import CountSum, split_pure
 from shoal.cluster._noise import pure
-from shoal.cluster.kmeans import _fitting, _grid, _lloyd, dp_kmeans
-from shoal.engines import total_weight
+from shoal.cluster.kmeans import _lloyd, dp_kmeans
 from shoal.noise import SecureSource, SeededSource, discrete_laplace, rounded_gaussian
 from shoal.noise.source import _Forks
-from shoal.privacy import Ledger
+from subjects import subject
 
 LAPLACE = sys.modules["shoal.mechanisms.laplace"]
 
-KMEANS = clone(INSTANCES["DPKMeans"]).set_params(method="grid")
-LLOYD = INSTANCES["DPKMeans-lloyd-analytic"]
-GAUSSIAN = INSTANCES["DPKMeans-lloyd-gaussian"]
-REPORTS = INSTANCES["Laplace"]
+KMEANS = subject("DPKMeans-grid")
+LLOYD = subject("DPKMeans-lloyd-analytic")
+REPORTS = subject("Laplace")
 
 
 def red(check, *arguments):
@@ -46,14 +41,6 @@ def follows(draws, pmf):
 
 
 # Half the noise
-
-
-@pytest.mark.parametrize("estimator", [KMEANS, LLOYD, GAUSSIAN])
-def test_half_the_scale_in_the_estimator(estimator, monkeypatch):
-    law = _noise.GDPNoise if estimator.delta else _noise.PureNoise
-    right = law.scales
-    monkeypatch.setattr(law, "scales", lambda *a, **k: CountSum(*(s / 2 for s in right(*a, **k))))
-    red(estimator_checks.noise_pays_for, estimator)
 
 
 MANY = 1_000_000  # draws: fewer do not show two percent
@@ -74,7 +61,7 @@ def test_half_the_noise_in_reports(monkeypatch):
         "k_norm",
         lambda n, d, *, scale, source: right(n, d, scale=scale / 2, source=source),
     )
-    red(estimator_checks.survives_an_audit_of_reports)
+    red(audits.survives_an_audit_of_reports)
 
 
 # Swapped shares
@@ -83,25 +70,7 @@ def test_half_the_noise_in_reports(monkeypatch):
 def test_swapped_shares_of_a_round(monkeypatch):
     right = split_pure
     monkeypatch.setattr(pure, "split_pure", lambda *a: CountSum(*reversed(right(*a))))
-    red(estimator_checks.divides_rounds_as_su_et_al)
-
-
-@pytest.mark.parametrize("estimator", [KMEANS, LLOYD, GAUSSIAN])
-def test_swapped_sensitivities(estimator, monkeypatch):
-    """The mistake of a peer: the noise of the sums on the counts, and the other way round."""
-    law = _noise.GDPNoise if estimator.delta else _noise.PureNoise
-    right = law.scales
-    monkeypatch.setattr(law, "scales", lambda *a, **k: CountSum(*reversed(right(*a, **k))))
-    red(estimator_checks.noise_pays_for, estimator)
-
-
-def test_sums_unclipped(monkeypatch):
-    """Offsets of any size, under noise for a window."""
-    right = _grid.nearest_statistics
-    monkeypatch.setattr(
-        _grid, "nearest_statistics", lambda e, c, **k: right(e, c, clip_radius=2**20)
-    )
-    red(estimator_checks.replays_on_neighbors, KMEANS)
+    red(audits.divides_rounds_as_su_et_al)
 
 
 def test_first_centers_from_the_records(monkeypatch):
@@ -116,29 +85,7 @@ def test_first_centers_from_the_records(monkeypatch):
     monkeypatch.setattr(
         _lloyd, "pack_spheres", lambda k, d, source: np.resize(np.array(seen), (k, d)) / 2**19
     )
-    red(estimator_checks.replays_on_neighbors, LLOYD)
-
-
-def test_an_attribute_from_the_records(monkeypatch):
-    """In no release, but whoever is handed the estimator has it."""
-    right = DPKMeans._publish
-
-    def telling(self, fitted, *rest):
-        self.total_ = total_weight(fitted.engine)
-        right(self, fitted, *rest)
-
-    monkeypatch.setattr(DPKMeans, "_publish", telling)
-    red(estimator_checks.replays_on_neighbors, KMEANS)
-
-
-def test_grid_from_the_records(monkeypatch):
-    """The number of cells from the true number of records."""
-    true_n, right, plan = [], total_weight, _grid.plan_grid
-    monkeypatch.setattr(_fitting, "total_weight", lambda e: true_n.append(right(e)) or right(e))
-    monkeypatch.setattr(
-        _grid, "plan_grid", lambda *a, **k: plan(*a, **k)._replace(cells=10 + true_n[-1] % 2)
-    )
-    red(estimator_checks.replays_on_neighbors, KMEANS)
+    red(promises.replays_on_neighbors, LLOYD)
 
 
 @pytest.mark.full  # a minute; `test_sampled` and `test_replayed` see such bugs in seconds
@@ -150,24 +97,17 @@ def test_centers_without_records_left_out(monkeypatch):
         return np.where(values == 0, 0, right(self, values, share, **words))
 
     monkeypatch.setattr(_noise.PureNoise, "counts", skipping)
-    red(estimator_checks.survives_an_audit_of_centers, 1.0, 4000, "grid")
+    red(audits.survives_an_audit_of_centers, 1.0, 4000, "grid")
 
 
 # Spends that are skipped, late or too small
 
 
-@pytest.mark.parametrize("estimator", [KMEANS, GAUSSIAN, REPORTS])
-def test_skipped_spend(estimator, monkeypatch):
-    monkeypatch.setattr(Ledger, "spend", lambda self, event, **words: SimpleNamespace(receipt=None))
-    red(estimator_checks.spends_before_it_draws, estimator)
-
-
-@pytest.mark.parametrize("estimator", [KMEANS, REPORTS])
-def test_spend_after_the_release(estimator, monkeypatch):
-    late = clone(estimator)
+@pytest.mark.parametrize("row", [KMEANS, REPORTS])
+def test_spend_after_the_release(row, monkeypatch):
     # A class of the same name whose work runs without the ledger, and pays afterwards.
-    kind = type(estimator)
-    work = "fit" if estimator is KMEANS else "transform"
+    kind = type(row.make())
+    work = "fit" if row is KMEANS else "transform"
     real = getattr(kind, work)
 
     def reversed_order(self, X, *rest):
@@ -179,17 +119,7 @@ def test_spend_after_the_release(estimator, monkeypatch):
         return result
 
     monkeypatch.setattr(kind, work, reversed_order)
-    red(estimator_checks.spends_before_it_draws, late)
-
-
-def test_half_the_spend(monkeypatch):
-    right = _noise.PureNoise.event
-    monkeypatch.setattr(
-        _noise.PureNoise,
-        "event",
-        lambda self, purpose: right(_noise.PureNoise(self.total_budget / 2), purpose),
-    )
-    red(estimator_checks.spends_before_it_draws, KMEANS)
+    red(promises.spends_before_it_draws, row)
 
 
 # Randomness that repeats
@@ -207,12 +137,12 @@ def test_child_that_reuses_the_parents_stream(monkeypatch):
     red(stays_in_the_parent, SecureSource())
 
 
-@pytest.mark.parametrize("estimator", [KMEANS, REPORTS])
-def test_noise_from_a_fixed_seed_when_none_was_asked_for(estimator, monkeypatch):
+@pytest.mark.parametrize("row", [KMEANS, REPORTS])
+def test_noise_from_a_fixed_seed_when_none_was_asked_for(row, monkeypatch):
     sources = sys.modules["shoal.mechanisms._sources"]
     for module in (sources, dp_kmeans):
         monkeypatch.setattr(module, "as_source", lambda state: SeededSource(0))
-    red(estimator_checks.differs_without_a_seed, estimator)
+    red(promises.differs_without_a_seed, row)
 
 
 # Data-dependent noise, and noise in plain doubles
@@ -227,7 +157,7 @@ def test_no_noise_where_nothing_is(monkeypatch):
         return replace(noisy, sums=sums)
 
     monkeypatch.setattr(_noise.PureNoise, "pairs", skipping)
-    red(estimator_checks.survives_an_audit_of_centers, 1.0, 1000)
+    red(audits.survives_an_audit_of_centers, 1.0, 1000)
 
 
 def test_half_the_noise_in_centers(monkeypatch):
@@ -235,7 +165,7 @@ def test_half_the_noise_in_centers(monkeypatch):
     monkeypatch.setattr(
         _noise.PureNoise, "scales", lambda *a, **k: CountSum(*(s / 3 for s in right(*a, **k)))
     )
-    red(estimator_checks.survives_an_audit_of_centers, 1.0, 1000)
+    red(audits.survives_an_audit_of_centers, 1.0, 1000)
 
 
 def test_reports_in_plain_doubles(monkeypatch):
@@ -248,4 +178,4 @@ def test_reports_in_plain_doubles(monkeypatch):
         return records + radii * directions
 
     monkeypatch.setattr(LAPLACE.Laplace, "_perturb", naive)
-    red(estimator_checks.survives_an_audit_of_reports)
+    red(audits.survives_an_audit_of_reports)

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import estimator_checks
-from helpers.noise_recorder import recording
+from contracts.promises import noise_pays_for
 from shoal.cluster import DPKMeans
 from shoal.privacy import Ledger
+from subjects import subject
 
 METHODS: dict[str, dict[str, Any]] = {
     "auto": {},
@@ -52,8 +52,7 @@ def test_record_and_draws_are_the_claim(method, columns):
         model = DPKMeans(
             2, epsilon=1.5, bounds=(-1.0, 1.0), ledger=ledger, random_state=d, **kwargs
         )
-        with recording() as tape:
-            model.fit(np.zeros((3, d)))
-        estimator_checks.draws_pay_for(tape, model)
+        row = subject("DPKMeans", make=lambda model=model, **_: model, table=np.zeros((3, d)))
+        noise_pays_for(row)
         assert ledger.used == pytest.approx(1.0, rel=1e-9)
         assert ledger.used <= 1 + 1e-12

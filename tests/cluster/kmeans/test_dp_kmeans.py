@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from helpers import estimator_checks
+from contracts.audits import divides_rounds_as_su_et_al
 from helpers.kmeans_problems import FIVE, blobs
 from helpers.noise_recorder import recording
 from shoal._registry import choices
@@ -42,7 +42,7 @@ def test_noisy_sizes_are_near_the_true_ones(method, subtests):
 
 
 def test_rounds_are_divided_as_published():
-    estimator_checks.divides_rounds_as_su_et_al()
+    divides_rounds_as_su_et_al()
 
 
 def test_public_number_of_records_saves_the_noisy_count():

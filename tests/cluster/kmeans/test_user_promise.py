@@ -61,29 +61,6 @@ def test_what_one_row_of_a_user_costs(method, subtests):
             assert audit.broken == (cost > 1)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_a_user_costs_what_is_claimed(delta, subtests):
-    """All rows of a user at once, at the end of the box; no row of another is a neighbor's."""
-
-    class Whole(OfUsers):
-        """Takes one row of user 99 for as many as count."""
-
-        def fit(self, X, y=None):
-            times = np.where(X[:, 0] == 99, self.records_per_user, 1)
-            return super().fit(np.repeat(X, times, axis=0))
-
-    users = np.repeat(np.arange(25.0), 4)
-    records = np.column_stack([users, np.where(users > 0, 0.3, -1.0)])
-    pair = Neighbors("one more user", records, [99.0, 1.0])
-    for most in [1, 2, 4]:
-        with subtests.test(most=most):
-            kwargs = {"method": "lloyd", "delta": delta, "records_per_user": most}
-            audit = replay_estimator(
-                Whole(2, epsilon=1.0, bounds=(-1.0, 1.0), **kwargs), [pair], repeats=2
-            )
-            assert not audit.broken, str(audit)
-
-
 @pytest.mark.parametrize("one_more", ["7", -1])
 def test_sizes_do_not_tell_that_a_user_came(one_more):
     """Sizes above 500 told the tables apart in 100 of 100 fits; noise alone would need 1,500."""
