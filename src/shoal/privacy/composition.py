@@ -74,10 +74,8 @@ def compose(
     1.061
     """
     delta = _numbers.probability("delta", delta)
-    if not isinstance(adjacency, Adjacency):
-        raise ParameterError(f"adjacency must be an Adjacency, got {adjacency!r}")
-    if notion not in _NOTIONS:
-        raise ParameterError(f"notion must be one of {_NOTIONS}, got {notion!r}")
+    _numbers.instance("adjacency", adjacency, Adjacency)
+    _numbers.choice("notion", notion, _NOTIONS)
     schedule = Composed(events=tuple(events) if isinstance(events, Iterable) else events)
     metric = metric_cost(schedule)
     if metric is not None:

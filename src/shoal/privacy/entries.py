@@ -125,12 +125,9 @@ class Entry:
             _numbers.text(name, getattr(self, name))
         if self.notion not in _NOTIONS:
             raise ParameterError(f"notion must be one of {_NOTIONS} to count, got {self.notion!r}")
-        if not isinstance(self.adjacency, Adjacency):
-            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
-        if not isinstance(self.privacy_unit, PrivacyUnit):
-            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
-        if not isinstance(self.seeded, bool):
-            raise ParameterError(f"seeded must be True or False, got {self.seeded!r}")
+        _numbers.instance("adjacency", self.adjacency, Adjacency)
+        _numbers.instance("privacy_unit", self.privacy_unit, PrivacyUnit)
+        _numbers.flag("seeded", self.seeded)
         if isinstance(self.columns, str) or not isinstance(self.columns, Iterable):
             raise ParameterError(f"columns must be a sequence of names, got {self.columns!r}")
         names = tuple(_numbers.text("columns", name) for name in self.columns)
@@ -254,10 +251,8 @@ class Limits:
                     f"{name} must be at most delta = {self.delta!r}{both}, got {share!r}"
                 )
             left -= checked[name]
-        if not isinstance(self.adjacency, Adjacency):
-            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
-        if not isinstance(self.privacy_unit, PrivacyUnit):
-            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
+        _numbers.instance("adjacency", self.adjacency, Adjacency)
+        _numbers.instance("privacy_unit", self.privacy_unit, PrivacyUnit)
         if self.privacy_unit.kind == "user" and not self.privacy_unit.id_column:
             raise ParameterError(
                 "privacy_unit must name the id column of its users",

@@ -326,8 +326,7 @@ class Repeated(Event):
 
 
 def _one_event(name: str, value: Any) -> Event:
-    if not isinstance(value, Event):
-        raise ParameterError(f"{name} must be an Event, got {value!r}")
+    _numbers.instance(name, value, Event)
     return value
 
 

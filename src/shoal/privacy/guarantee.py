@@ -90,14 +90,10 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         """Check every field; a promise that is malformed must not exist."""
-        if self.notion not in _NOTIONS:
-            raise ParameterError(f"notion must be one of {_NOTIONS}, got {self.notion!r}")
-        if not isinstance(self.adjacency, Adjacency):
-            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
-        if not isinstance(self.seeded, bool):
-            raise ParameterError(f"seeded must be True or False, got {self.seeded!r}")
-        if not isinstance(self.privacy_unit, PrivacyUnit):
-            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
+        _numbers.choice("notion", self.notion, _NOTIONS)
+        _numbers.instance("adjacency", self.adjacency, Adjacency)
+        _numbers.flag("seeded", self.seeded)
+        _numbers.instance("privacy_unit", self.privacy_unit, PrivacyUnit)
         parse_unit(self.unit)
         _numbers.text("reason", self.reason)
         if self.notion == "none":

@@ -482,8 +482,7 @@ def _reopened(kind: type[Ledger], path: str, table: str, who: str, output: str) 
 
 
 def _check_event(event: Event) -> None:
-    if not isinstance(event, Event):
-        raise ParameterError(f"event must be an Event, got {event!r}")
+    _numbers.instance("event", event, Event)
 
 
 def _login() -> str:

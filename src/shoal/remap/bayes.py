@@ -154,8 +154,7 @@ class BayesRemap(Remap):
         _numbers.non_negative("tol", self.tol)
         if self.radius is not None:
             _numbers.positive("radius", self.radius)
-        if self.loss not in LOSSES:
-            raise ParameterError(f"loss must be one of {LOSSES}, got {self.loss!r}")
+        _numbers.choice("loss", self.loss, LOSSES)
         if self.cells is not None:
             cells_per_column(self.cells, columns)
         channel = Channel(self.mechanism, self._box(columns))

@@ -110,8 +110,7 @@ def cluster_reports(
     >>> cluster_reports(reports, "agglomerative", n_clusters=2).n_clusters
     2
     """
-    if method not in METHODS:
-        raise ParameterError(f"method must be one of {METHODS}, got {method!r}")
+    _numbers.choice("method", method, METHODS)
     for name, value in (("n_clusters", n_clusters), ("min_samples", min_samples)):
         if value is not None:
             _numbers.count(name, value)

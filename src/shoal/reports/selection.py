@@ -110,8 +110,7 @@ def select_n_clusters(
     >>> select_n_clusters(blobs, method="silhouette", random_state=0).n_clusters
     3
     """
-    if method not in METHODS:
-        raise ParameterError(f"method must be one of {METHODS}, got {method!r}")
+    _numbers.choice("method", method, METHODS)
     try:
         numbers = sorted({_numbers.count("candidates", number) for number in candidates})
     except TypeError:

@@ -109,8 +109,7 @@ def check_parameters(model: "DPKMeans") -> None:
     methods = ("auto", *choices("DPKMeans", "method"))
     words = {"method": methods, "metric": METRICS, "split": SPLITS, "noise": KCCM_NOISE}
     for name, allowed in words.items():
-        if getattr(model, name) not in allowed:
-            raise ParameterError(f"{name} must be one of {allowed}, got {getattr(model, name)!r}")
+        _numbers.choice(name, getattr(model, name), allowed)
     _check_distance(model)
     if model.metric == COSINE and model.bounds is not None:
         raise ParameterError(

@@ -83,8 +83,7 @@ def plan_fit(model: "DPWaveCluster", columns: int) -> WavePlan:
         _numbers.count("n_public", model.n_public)
     automatic = _check_threshold(model)
     allowed = choices("DPWaveCluster", "technique")
-    if model.technique not in allowed:
-        raise ParameterError(f"technique must be one of {allowed}, got {model.technique!r}")
+    _numbers.choice("technique", model.technique, allowed)
     technique = AUTOMATIC if automatic else TECHNIQUES[model.technique]
     part = USUAL_PART if automatic else float(model.threshold)
     check_ledger(model.ledger)

@@ -180,8 +180,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         for name in ("n_clusters", "overcluster", "max_iter"):
             _numbers.count(name, getattr(self, name))
         check_formula(self.formula)
-        if self.noise not in KCCM_NOISE:
-            raise ParameterError(f"noise must be one of {KCCM_NOISE}, got {self.noise!r}")
+        _numbers.choice("noise", self.noise, KCCM_NOISE)
 
 
 def published_merge(centers: Floats, sizes: Floats, k: int) -> tuple[Floats, Floats]:
