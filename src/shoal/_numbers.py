@@ -5,7 +5,7 @@ import numbers
 import re
 import unicodedata
 from collections.abc import Collection
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from shoal.exceptions import Code, ParameterError
@@ -13,6 +13,8 @@ from shoal.exceptions import Code, ParameterError
 # A fill that is computed from the records would be read from them without noise.
 BY_SCHEMA = "describe the table with a schema (`shoal schema FILE`, or shoal.Schema)"
 FINITE = f"X must hold finite numbers, got NaN or inf: drop those records, or {BY_SCHEMA}"
+
+Kind = TypeVar("Kind")
 
 HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII)  # ends no quoted text, no policy of a page
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
@@ -84,11 +86,12 @@ def flag(name: str, value: Any) -> None:
         raise _refused(name, "True or False", value, "type")
 
 
-def instance(name: str, value: Any, kind: type) -> None:
-    """Refuse a value that is not of a class."""
+def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
+    """Return ``value`` if it is of a class."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
         raise _refused(name, f"{article} {kind.__name__}", value, "type")
+    return value
 
 
 def text(name: str, value: Any) -> str:

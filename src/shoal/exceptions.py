@@ -187,27 +187,27 @@ class ShoalError(Exception):
 class ParameterError(ShoalError, ValueError):
     """A parameter has a value that is not allowed."""
 
-    default_code = "value"
+    default_code: ClassVar[Code] = "value"
 
 
 class MissingBoundsError(ParameterError):
     """Public bounds are required and were not given."""
 
-    default_code = "missing"
+    default_code: ClassVar[Code] = "missing"
     default_parameter = "bounds"
 
 
 class DataError(ShoalError, ValueError):
     """The records cannot be used; the message names no row and no value."""
 
-    default_code = "records"
+    default_code: ClassVar[Code] = "records"
     default_parameter = "X"
 
 
 class DataTypeError(DataError, TypeError):
     """The records, or values in them, are of a type that cannot be used."""
 
-    default_code = "type"
+    default_code: ClassVar[Code] = "type"
 
 
 class TrialError(ShoalError):
@@ -217,25 +217,25 @@ class TrialError(ShoalError):
 class GuaranteeError(ShoalError, ValueError):
     """A guarantee cannot be converted, compared or counted in the way asked for."""
 
-    default_code = "guarantee"
+    default_code: ClassVar[Code] = "guarantee"
 
 
 class UnknownEventError(ShoalError, TypeError):
     """The privacy loss of an event is unknown, so it cannot be counted."""
 
-    default_code = "event"
+    default_code: ClassVar[Code] = "event"
 
 
 class ReleaseError(ShoalError, ValueError):
     """A release cannot be written or read."""
 
-    default_code = "format"
+    default_code: ClassVar[Code] = "format"
 
 
 class CampaignError(ShoalError, ValueError):
     """A campaign's document is invalid, not signed by the pinned key, or weakens its guarantee."""
 
-    default_code = "campaign"
+    default_code: ClassVar[Code] = "campaign"
 
 
 class DeliveryError(ShoalError):
@@ -253,7 +253,7 @@ class DeliveryError(ShoalError):
         As of every :class:`ShoalError`.
     """
 
-    default_code = "delivery"
+    default_code: ClassVar[Code] = "delivery"
 
     def __init__(
         self,
@@ -276,25 +276,25 @@ class LedgerError(ShoalError):
 class BudgetExceededError(LedgerError):
     """A spend would exceed the limit; it was refused and nothing was recorded."""
 
-    default_code = "budget"
+    default_code: ClassVar[Code] = "budget"
 
 
 class LedgerFileError(LedgerError):
     """The file of a ledger is damaged, unreadable, or disagrees with the call."""
 
-    default_code = "file"
+    default_code: ClassVar[Code] = "file"
 
 
 class LedgerPicklingError(LedgerError, TypeError):
     """An in-memory ledger cannot be pickled or sent to another process."""
 
-    default_code = "pickling"
+    default_code: ClassVar[Code] = "pickling"
 
 
 class StoreError(ShoalError):
     """The database of a collector cannot be used, or does not hold what was asked for."""
 
-    default_code = "store"
+    default_code: ClassVar[Code] = "store"
 
 
 class StoreUnavailableError(StoreError):
@@ -310,7 +310,7 @@ class StoreUnavailableError(StoreError):
         As of every :class:`ShoalError`.
     """
 
-    default_code = "unavailable"
+    default_code: ClassVar[Code] = "unavailable"
 
     def __init__(
         self,
@@ -327,4 +327,4 @@ class StoreUnavailableError(StoreError):
 class MissingPackageError(ShoalError, ImportError):
     """An optional package is not installed."""
 
-    default_code = "package"
+    default_code: ClassVar[Code] = "package"

@@ -20,7 +20,6 @@ from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.engines._parallel import Scratch, thread_scratch
 from shoal.engines.engine import Part, check_integer
-from shoal.exceptions import ParameterError
 
 __all__ = [
     "INWARD",

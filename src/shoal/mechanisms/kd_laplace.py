@@ -213,7 +213,9 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
             raise ParameterError(
                 "X must be in memory for KdLaplace, which fits its remap on all reports, got files "
                 "or a Spark DataFrame: perturb them with Laplace, whose reports are the same, and "
-                "remap those"
+                "remap those",
+                parameter="X",
+                code="unsupported",
             )
         return table
 

@@ -290,13 +290,19 @@ class PartitionResponse(PartitionChannel, Mechanism):
         if self.n_clusters is not None:
             _numbers.count("n_clusters", self.n_clusters)
         if not (self.partitions is None or isinstance(self.partitions, Partitions)):
-            raise ParameterError(f"partitions must be Partitions or None, got {self.partitions!r}")
+            raise ParameterError(
+                f"partitions must be Partitions or None, got {self.partitions!r}",
+                parameter="partitions",
+                code="type",
+            )
         self._check_epsilon()
         keep_threshold(float(self.epsilon), self.n_colors)
         if self.partitions is not None and self.partitions.columns != columns:
             raise ParameterError(
                 f"partitions must divide the {columns} columns of the records, got "
-                f"{self.partitions!r}"
+                f"{self.partitions!r}",
+                parameter="partitions",
+                code="columns",
             )
         super()._check(columns)
         partitions = self.make_partitions(columns)
@@ -304,7 +310,9 @@ class PartitionResponse(PartitionChannel, Mechanism):
         if not whole or not 0 <= self.first_partition < partitions.n_partitions:
             raise ParameterError(
                 "first_partition must be a whole number below the number of partitions, got "
-                f"{self.first_partition!r}"
+                f"{self.first_partition!r}",
+                parameter="first_partition",
+                code="whole",
             )
         # A public point: what cannot be colored fails before anything is spent.
         corner = public_box(channel_bounds(self), columns).low

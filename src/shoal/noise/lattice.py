@@ -75,7 +75,9 @@ class Lattice:
         if not fine.all():
             raise ParameterError(
                 "bounds must allow for lattice steps from 2^-1022 to 2^1022, got one of "
-                f"{self.step[~fine][0]:g}: rescale the columns"
+                f"{self.step[~fine][0]:g}: rescale the columns",
+                parameter="bounds",
+                code="resolution",
             )
 
     @classmethod
@@ -128,12 +130,16 @@ class Lattice:
         if (first > last).any():
             raise ParameterError(
                 f"bounds must be at least one lattice step ({power:g}) apart in every column: "
-                "widen the narrowest column or raise epsilon"
+                "widen the narrowest column or raise epsilon",
+                parameter="bounds",
+                code="resolution",
             )
         if max(np.abs(first).max(), np.abs(last).max()) > LARGEST_INDEX:
             raise ParameterError(
                 f"bounds must lie within 2^52 lattice steps ({power:g}) of zero: "
-                "shift or rescale the columns, or lower epsilon"
+                "shift or rescale the columns, or lower epsilon",
+                parameter="bounds",
+                code="resolution",
             )
         return cls(
             np.zeros_like(low),
@@ -359,7 +365,9 @@ def corrected_epsilon(
     if not _kept(low, step, error, dimension) < epsilon:
         raise ParameterError(
             f"step must be coarser, got {step!r}: it leaves no epsilon at precision {precision!r} "
-            f"and radius {radius!r}; {_enough(epsilon, step, error, dimension):.3g} would do"
+            f"and radius {radius!r}; {_enough(epsilon, step, error, dimension):.3g} would do",
+            parameter="step",
+            code="resolution",
         )
     for _ in range(ROUNDS):
         middle = (low + high) / 2
@@ -368,7 +376,11 @@ def corrected_epsilon(
         else:
             high = middle
     if low == 0.0:
-        raise ParameterError(f"step must be finer, got {step!r}: no noise can be drawn on it")
+        raise ParameterError(
+            f"step must be finer, got {step!r}: no noise can be drawn on it",
+            parameter="step",
+            code="resolution",
+        )
     return low * (1.0 - ROUNDING)
 
 

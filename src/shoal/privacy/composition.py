@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from shoal import _numbers
-from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.exceptions import GuaranteeError
 from shoal.privacy._loss_distributions import epsilon_by_losses, steps
 from shoal.privacy.accounting import Cost, cost, metric_cost, shuffled_cost
 from shoal.privacy.conversions import Loss, zcdp_to_epsilon

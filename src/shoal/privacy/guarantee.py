@@ -98,7 +98,11 @@ class Guarantee:
         _numbers.text("reason", self.reason)
         if self.notion == "none":
             if not self.reason:
-                raise ParameterError('reason must say why there is no promise, got ""')
+                raise ParameterError(
+                    'reason must say why there is no promise, got ""',
+                    parameter="reason",
+                    code="missing",
+                )
             checked = {"epsilon": math.inf, "delta": 0.0, "rho": None, "mu": None}
         else:
             checked = {
@@ -109,7 +113,11 @@ class Guarantee:
             }
         known = self.rho is not None or self.mu is not None
         if self.notion == "metric" and (self.delta or known):
-            raise ParameterError("delta must be 0, rho and mu None for a metric promise")
+            raise ParameterError(
+                "delta must be 0, rho and mu None for a metric promise",
+                parameter="delta",
+                code="conflict",
+            )
         checked |= self._checked_batch(known=known)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -129,13 +137,17 @@ class Guarantee:
             raise ParameterError(
                 "adjacency must be substitution for a shuffled promise, which says nothing about "
                 f"adding a report, got {self.adjacency.value!r}",
+                parameter="adjacency",
+                code="conflict",
                 in_python="pass Adjacency.SUBSTITUTE",
             )
         local_epsilon = _numbers.non_negative("local_epsilon", self.local_epsilon)
         if local_epsilon < self.epsilon:
             raise ParameterError(
                 f"local_epsilon must be at least epsilon = {self.epsilon!r}, got "
-                f"{self.local_epsilon!r}: a shuffler takes nothing away"
+                f"{self.local_epsilon!r}: a shuffler takes nothing away",
+                parameter="local_epsilon",
+                code="range",
             )
         return {
             "local_epsilon": local_epsilon,
@@ -382,7 +394,11 @@ class Guarantee:
             raise ParameterError(f"a guarantee must have the fields {sorted(expected)}")
         values = [adjacency.value for adjacency in Adjacency]
         if given["adjacency"] not in values:
-            raise ParameterError(f"adjacency must be one of {values}, got {given['adjacency']!r}")
+            raise ParameterError(
+                f"adjacency must be one of {values}, got {given['adjacency']!r}",
+                parameter="adjacency",
+                code="choice",
+            )
         given["adjacency"] = Adjacency(given["adjacency"])
         given["privacy_unit"] = PrivacyUnit.from_dict(given["privacy_unit"])
         if given["notion"] == "none" and given["epsilon"] == "infinite":

@@ -80,7 +80,11 @@ class PrivacyUnit:
         if self.kind == "record" and (self.id_column or self.max_rows is not None):
             raise ParameterError("id_column and max_rows must be left out for records")
         if self.max_rows is None and not self.enforced:
-            raise ParameterError("max_rows must be given where it is not enforced, got None")
+            raise ParameterError(
+                "max_rows must be given where it is not enforced, got None",
+                parameter="max_rows",
+                code="missing",
+            )
 
     @classmethod
     def user(

@@ -163,7 +163,9 @@ class BayesRemap(Remap):
         elif self.prior is not None:
             raise ParameterError(
                 f"prior must be None for more than {MAX_COLUMNS} columns, got one for {columns}: "
-                "no grid of that many columns fits memory"
+                "no grid of that many columns fits memory",
+                parameter="prior",
+                code="unsupported",
             )
 
     def _learn(self, reports: Floats) -> None:
@@ -212,7 +214,9 @@ class BayesRemap(Remap):
         if not proper or prior.sum() == 0:
             raise ParameterError(
                 f"prior must have shape {shape}, one weight >= 0 for each cell and not all zero, "
-                f"got {_outline(self.prior)}: give cells as well to fix the shape"
+                f"got {_outline(self.prior)}: give cells as well to fix the shape",
+                parameter="prior",
+                code="shape",
             )
         prior /= prior.sum()
         return prior

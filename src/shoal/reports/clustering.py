@@ -120,7 +120,9 @@ def cluster_reports(
     if method in ("agglomerative", "affinity") and len(table) > MAX_PAIRED:
         raise ParameterError(
             f"method must be kmeans, optics or dbscan for more than {MAX_PAIRED} reports, got "
-            f"{method!r}: its memory grows with the square of their number"
+            f"{method!r}: its memory grows with the square of their number",
+            parameter="method",
+            code="size",
         )
     rng = check_random_state(random_state)
     if method in COUNTED:

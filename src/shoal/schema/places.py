@@ -105,7 +105,9 @@ class Place(Field):
             if self.radius > MAX_RADIUS:
                 raise ParameterError(
                     f"radius of field {self.name!r} must be at most {MAX_RADIUS:g} km, got "
-                    f"{self.radius:g}: use two numbers for places all over the globe"
+                    f"{self.radius:g}: use two numbers for places all over the globe",
+                    parameter="radius",
+                    code="range",
                 )
 
     @property

@@ -95,11 +95,11 @@ def _attempts(kept: Any, rows: int | None) -> Ints:
         bad = kept.where(functions.col(ERROR).isNotNull()).select(functions.max(ERROR))
         raise DataError(run(bad.collect)[0][0])
     if not partitions:
-        raise DataError(NO_RECORD)
+        raise DataError(NO_RECORD, code="empty")
     if any(first != last for _, _, _, first, last in partitions):
         raise ReleaseError(TWICE)
     if rows is not None and sum(count for _, count, _, _, _ in partitions) != rows:
-        raise DataError(CHANGED)
+        raise DataError(CHANGED, code="conflict")
     attempts = np.full(1 + max(row[0] for row in partitions), -1, dtype=np.int64)
     for partition, _, _, attempt, _ in partitions:
         attempts[partition] = attempt

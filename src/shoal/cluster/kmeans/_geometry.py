@@ -56,7 +56,9 @@ class Geometry(NamedTuple):
             ratio = (widest / float(widths.min())) ** 2
             raise ParameterError(
                 f"{what} must be within a factor of 2^36 of each other, got {ratio:.3g}: leave out "
-                "the columns that hardly count"
+                "the columns that hardly count",
+                parameter=what,
+                code="range",
             )
         return cls(Body.scaled(widths, HALF, simplices), widest / (2 * HALF))
 
@@ -87,11 +89,16 @@ def check_weights(weights: Any, columns: int) -> Floats:
         numbers = [_numbers.positive("column_weights", weight) for weight in weights]
     except TypeError:
         raise ParameterError(
-            f"column_weights must be one number for each column, got {type(weights).__name__}"
+            f"column_weights must be one number for each column, got {type(weights).__name__}",
+            parameter="column_weights",
+            code="shape",
         ) from None
     if len(numbers) != columns:
         raise ParameterError(
-            f"column_weights must have one number for each of {columns} columns, got {len(numbers)}"
+            f"column_weights must have one number for each of {columns} columns, got "
+            f"{len(numbers)}",
+            parameter="column_weights",
+            code="shape",
         )
     return np.array(numbers)
 
