@@ -20,21 +20,21 @@ HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII)  # ends no quoted text, no policy o
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 
-def positive(name: str, value: Any) -> float:
-    """Return ``value`` as a finite float above zero."""
+def positive(name: str, value: Any, *, of: str = "") -> float:
+    """Return ``value`` as a finite float above zero; messages name its owner after its name."""
     rule = "a finite number > 0"
-    number = _real(name, value, rule)
+    number = _real(name, value, rule, of)
     if not (math.isfinite(number) and number > 0):
-        raise _refused(name, rule, value, "positive")
+        raise _refused(name, rule, value, "positive", of)
     return number
 
 
-def finite(name: str, value: Any) -> float:
-    """Return ``value`` as a finite float."""
+def finite(name: str, value: Any, *, of: str = "") -> float:
+    """Return ``value`` as a finite float; messages name its owner after its name."""
     rule = "a finite number"
-    number = _real(name, value, rule)
+    number = _real(name, value, rule, of)
     if not math.isfinite(number):
-        raise _refused(name, rule, value, "finite")
+        raise _refused(name, rule, value, "finite", of)
     return number
 
 
@@ -148,20 +148,22 @@ def seed(name: str, value: Any) -> int | None:
     return None if value is None else int(value)
 
 
-def _real(name: str, value: Any, rule: str) -> float:
+def _real(name: str, value: Any, rule: str, of: str = "") -> float:
     # bool is a number to Python; as an epsilon it is a mistake.
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise _refused(name, rule, value, "type")
+        raise _refused(name, rule, value, "type", of)
     try:
         return float(value)
     except OverflowError:
         raise ParameterError(
-            f"{name} must be {rule}, got a number beyond float64", parameter=name, code="finite"
+            f"{name}{of} must be {rule}, got a number beyond float64",
+            parameter=name,
+            code="finite",
         ) from None
 
 
-def _refused(name: str, rule: str, value: Any, code: Code) -> ParameterError:
-    return ParameterError(f"{name} must be {rule}, got {value!r}", parameter=name, code=code)
+def _refused(name: str, rule: str, value: Any, code: Code, of: str = "") -> ParameterError:
+    return ParameterError(f"{name}{of} must be {rule}, got {value!r}", parameter=name, code=code)
 
 
 def readable(value: float) -> str:

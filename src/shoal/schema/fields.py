@@ -109,7 +109,7 @@ class Field:
             raise ParameterError(
                 "name must be that of a column, got an empty one", parameter="name", code="empty"
             )
-        _numbers.positive(f"weight of field {self.name!r}", self.weight)
+        _numbers.positive("weight", self.weight, of=f" of field {self.name!r}")
         self._one_of("missing", MISSING_WAYS)
         self._one_of("role", self.roles)
         if (self.missing == "fill") != (self.fill is not None):

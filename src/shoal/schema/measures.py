@@ -142,7 +142,7 @@ class Number(_Measured):
                 object.__setattr__(
                     self,
                     name,
-                    _numbers.finite(f"{name} of field {self.name!r}", getattr(self, name)),
+                    _numbers.finite(name, getattr(self, name), of=f" of field {self.name!r}"),
                 )
         if self.minimum is not None and self.maximum is not None:
             if not self.minimum < self.maximum:

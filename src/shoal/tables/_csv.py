@@ -167,7 +167,7 @@ def arrow_csv(path: Path, names: Sequence[str] | None, schema: Schema | None = N
 def unreadable(path: Source, why: str) -> DataError:
     """Return the error for a file that cannot be read at once."""
     return DataError(
-        f"the data must be a CSV or Parquet file, got {str(path)!r}: {why}", code="format"
+        f"the data must be a CSV or Parquet file, got {str(path)!r}: {why}", code="file"
     )
 
 

@@ -184,5 +184,5 @@ def _header(opened: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 def _unreadable(file: Path, why: str) -> DataError:
     return DataError(
-        f"the data must be a whole .npy or .npz file, got {str(file)!r}: {why}", code="format"
+        f"the data must be a whole .npy or .npz file, got {str(file)!r}: {why}", code="file"
     )
