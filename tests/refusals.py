@@ -15,11 +15,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from sklearn.cluster import KMeans
 
 from shoal import Ball
+from shoal._bounds import public_box
 from shoal._typing import Floats
 from shoal.exceptions import Code
-from shoal.mechanisms import Laplace
+from shoal.mechanisms import Laplace, SquareWave
+from shoal.partitions import AxisGrids, Partitions, box_axes
 from shoal.privacy import (
     Adjacency,
     Guarantee,
@@ -39,8 +42,8 @@ __all__ = [
     "BUILDS",
     "CONTRIBUTIONS",
     "MARK",
-    "NEVER_REFUSED",
     "ONE_OF_EACH",
+    "ON_DEVICES",
     "PARAMETERS",
     "POST_PROCESSING",
     "RECORDS",
@@ -80,6 +83,8 @@ class Refusal:
         The parameter that the error names, where it is another.
     others : mapping
         Other parameters.
+    table : array-like
+        The records; those of the subject where there are none. As parameter, X is the records.
     """
 
     parameter: str
@@ -88,10 +93,13 @@ class Refusal:
     of: tuple[str, ...] = ()
     names: str = ""
     others: Mapping[str, Any] = field(default_factory=dict)
+    table: Any = None
 
     def __str__(self) -> str:
-        shown = " ".join(repr(self.value).split())
-        return f"{self.parameter}={shown[:40]}"
+        with_others = {self.parameter: self.value, **self.others}
+        return ", ".join(
+            f"{key}={' '.join(repr(one).split())[:32]}" for key, one in with_others.items()
+        )
 
     @property
     def named(self) -> str:
@@ -100,9 +108,9 @@ class Refusal:
     def fits(self, subject: Subject) -> bool:
         """Return whether the class of a subject has the parameter, and is meant."""
         kind = type(subject.make())
-        known = inspect.signature(kind).parameters
+        known = {*inspect.signature(kind).parameters, "X"}
         meant = not self.of or kind.__name__ in self.of
-        return meant and self.parameter in known and set(self.others) <= set(known)
+        return meant and {self.parameter, *self.others} <= known
 
 
 def each(parameter: str, values: Sequence[Any], code: Code, *of: str, **kwargs: Any) -> list[Any]:
@@ -115,6 +123,8 @@ METRIC = ("Laplace", "PlanarLaplace", "SphericalLaplace", "KdLaplace")
 LOCAL = ("Piecewise", "Hybrid", "Duchi", "SquareWave")
 PLAIN = Schema([Number(name, minimum=0, maximum=1, missing="refuse") for name in ("east", "north")])
 
+THREE_COLUMNS = Partitions([AxisGrids(box_axes(public_box((0.0, 1.0), 3)), 8, 4, cells=3)])
+
 # Parameters of constructors, as fit finds them
 PARAMETERS: list[Refusal] = [
     *each("epsilon", (0, -1.0, NAN), "positive"),
@@ -123,8 +133,18 @@ PARAMETERS: list[Refusal] = [
     Refusal("epsilon", INF, "finite", ("DPWaveCluster",)),
     *each("epsilon", (1e30,), "range", *CENTRAL, "ClusterProfile"),
     *each("epsilon", (1e-300,), "resolution", *CENTRAL, *LOCAL, "PartitionResponse"),
+    *each("epsilon", (1e-14, 1e-320), "resolution", *CENTRAL),
+    *each("epsilon", (-INF,), "positive"),
     Refusal("epsilon", 1e-300, "resolution", METRIC, names="bounds", others={"bounds": (1.0, 2.0)}),
     Refusal("epsilon", 1e30, "resolution", METRIC, names="bounds"),
+    *each(
+        "bounds",
+        ((0.0, 2.0**50), (0.0, 2.0**41), (1e18, 1e18 + 1e4)),
+        "resolution",
+        *METRIC,
+        others={"epsilon": 1.0},
+    ),
+    Refusal("bounds", (-1e308, 1e308), "resolution", ("Piecewise",), others={"epsilon": 1e-9}),
     *each("delta", (-0.1, 1.0, NAN), "range"),
     *each("delta", ("0", None, TRUE), "type"),
     *each(
@@ -165,6 +185,24 @@ PARAMETERS: list[Refusal] = [
     *each("metric", ("manhattan", None, 1), "choice", "DPKMeans"),
     Refusal("bounds", (0.0, 1.0), "unexpected", ("DPKMeans",), others={"metric": "cosine"}),
     *each("method", ("best", None, 1), "choice", "DPKMeans"),
+    Refusal("method", "grid", "unsupported", ("DPKMeans",), table=np.zeros((5, 60))),
+    Refusal(
+        "epsilon",
+        1e-9,
+        "resolution",
+        ("DPKMeans",),
+        others={"n_clusters": "private", "method": "lloyd"},
+    ),
+    Refusal(
+        "column_weights",
+        [1.0],
+        "unexpected",
+        ("DPKMeans",),
+        others={"schema": PLAIN, "bounds": None},
+    ),
+    Refusal(
+        "schema", PLAIN, "unexpected", ("DPKMeans",), others={"metric": "cosine", "bounds": None}
+    ),
     *each("n_public", (0, -3, 2**60), "range"),
     *each("n_public", (1.5, TEXT, TRUE), "whole"),
     *each("max_iter", (0, -1), "range", "DPKMeans"),
@@ -187,16 +225,23 @@ PARAMETERS: list[Refusal] = [
     *each("alpha", (TEXT, TRUE), "type", "DPDensity"),
     *each("min_cluster_size", (0, -1, NAN), "positive", "DPDensity"),
     *each("min_cluster_size", (TEXT,), "type", "DPDensity"),
+    *each("min_cluster_size", (INF,), "positive", "DPDensity"),
+    Refusal("X", np.zeros((50, 5)), "columns", ("DPDensity",)),
+    Refusal("X", np.zeros((1, 8193)), "columns", ("DPKMeans",)),
     # WaveCluster
     *each("grid", (0, -1, 2**30), "range", "DPWaveCluster"),
     *each("grid", (2.5, TRUE, None), "whole", "DPWaveCluster"),
     *each("grid", ("fine",), "choice", "DPWaveCluster"),
-    *each("grid", (7,), "conflict", "DPWaveCluster"),
+    *each("grid", (1, 7), "conflict", "DPWaveCluster"),
+    Refusal("grid", 34, "conflict", ("DPWaveCluster",), others={"level": 2}),
+    Refusal("level", 20, "range", ("DPWaveCluster",), "grid", {"grid": "auto"}),
+    Refusal("grid", 2**12, "size", ("DPWaveCluster",), others={"technique": "thr"}),
+    Refusal("threshold", "auto", "unsupported", ("DPWaveCluster",), others={"grid": 2**12}),
     *each("threshold", (-0.1, 1.0, NAN, "high"), "range", "DPWaveCluster"),
     *each("threshold", (None, TRUE), "type", "DPWaveCluster"),
     Refusal("threshold", "auto", "unsupported", ("DPWaveCluster",), others={"technique": "qt"}),
-    *each("wavelet", ("mexican", None, 1, "morl"), "choice", "DPWaveCluster"),
-    *each("level", (0, 50), "range", "DPWaveCluster"),
+    *each("wavelet", ("mexican", None, 1, "morl", "Haar"), "choice", "DPWaveCluster"),
+    *each("level", (0, 21, 2**53), "range", "DPWaveCluster"),
     *each("level", (1.5, TEXT), "whole", "DPWaveCluster"),
     *each("technique", ("best", None), "choice", "DPWaveCluster"),
     *each("min_samples", (0, -1), "range", "DPWaveCluster"),
@@ -204,15 +249,35 @@ PARAMETERS: list[Refusal] = [
     # mechanisms
     *each("level", (1.0,), "missing", *METRIC[:3]),
     *each("radius", (1.0,), "missing", *METRIC[:3]),
+    *each("level", (0.0, INF), "positive", *METRIC[:3], others={"radius": 1e-300}),
+    *each("level", (1e300,), "positive", *METRIC[:3], others={"radius": 1e-300, "epsilon": 1.0}),
+    *each("radius", (0.0, INF, NAN), "positive", *METRIC[:3], others={"level": 1.0}),
+    *each("level", (TEXT,), "type", *METRIC[:3], others={"radius": 1.0}),
+    Refusal("epsilon", 0.5, "unexpected", METRIC[:3], others={"level": 1.0, "radius": 2.0}),
     *each("unit", (1, None), "type"),
     *each("unit", ("0 m", " m", "m\n", "-1 km"), "text"),
     *each("truncate", ("clip", 1, TRUE), "choice", "Laplace"),
-    *each("remap", ("best", 1), "choice", "KdLaplace"),
+    *[
+        Refusal(
+            "truncate",
+            "resample",
+            "unsupported",
+            ("Laplace",),
+            others={"epsilon": epsilon, "bounds": (-1.0, 1.0)},
+            table=np.zeros((1, columns)),
+        )
+        for epsilon, columns in ((1e-3, 9), (1e4, 30), (1e-9, 9))
+    ],
+    Refusal("X", np.zeros((2, 4)), "columns", ("PlanarLaplace", "SphericalLaplace")),
+    *each("remap", ("best", "density", 1, TRUE), "choice", "KdLaplace"),
     *each("grid_cells", (0, -1), "range", "KdLaplace"),
     *each("grid_cells", (1.5, TEXT, TRUE), "whole", "KdLaplace"),
     *each("grid_cells", ((2, 2, 2),), "shape", "KdLaplace"),
+    Refusal("grid_cells", 100_000, "size", ("KdLaplace",), "cells"),
+    *each("grid_cells", (0,), "range", "KdLaplace", others={"remap": "grid"}),
     *each("columns", ("some", None, 1), "choice"),
     *each("partitions", (1, "grid"), "type", "PartitionResponse"),
+    Refusal("partitions", THREE_COLUMNS, "columns", ("PartitionResponse",)),
     *each("first_partition", (-1, 2**40), "range", "PartitionResponse"),
     *each("first_partition", (1.5, TEXT, TRUE, None), "whole", "PartitionResponse"),
     # profiles
@@ -221,10 +286,22 @@ PARAMETERS: list[Refusal] = [
     *each("max_words", (0, -1), "range", "ClusterProfile"),
     *each("max_words", (1.5, TEXT), "whole", "ClusterProfile"),
     # what sees reports only
-    *each("mechanism", (None, "Laplace", Schema), "type", others={"bounds": (-20.0, 20.0)}),
+    *each(
+        "mechanism", (None, "Laplace", Schema, KMeans()), "type", others={"bounds": (-20.0, 20.0)}
+    ),
+    Refusal(
+        "mechanism",
+        Laplace(2.0, bounds=(-20.0, 20.0), truncate="resample"),
+        "unsupported",
+        ("NoiseAwareKMeans", "NoiseAwareDensity"),
+    ),
+    Refusal("mechanism", Laplace(1e-4, bounds=(-1, 1)), "guarantee", ("NoiseAwareDensity",)),
+    Refusal("mechanism", SquareWave(2.0, bounds=(-20, 20)), "unsupported", ("BayesRemap",)),
+    Refusal("X", np.zeros((10, 4)), "columns", ("NoiseAwareDensity",), names="Z"),
     *each("contamination", (-0.1, 1.0, NAN), "range"),
     *each("contamination", (TEXT,), "type"),
     *each("confidence", (0, 1.0, NAN), "range"),
+    *each("confidence", ("95%",), "type"),
     *each("n_init", (0,), "range"),
     *each("n_init", (1.5, TEXT), "whole"),
     *each("n_clusters", (0, 2**60), "range", "NoiseAwareKMeans", "NoiseAwareDensity"),
@@ -233,23 +310,32 @@ PARAMETERS: list[Refusal] = [
     *each("max_iter", (1.5, TEXT), "whole", "NoiseAwareKMeans", "BayesRemap"),
     *each("alpha", (0, 1.0, NAN), "range", "NoiseAwareDensity"),
     *each("min_cluster_size", (0, NAN), "positive", "NoiseAwareDensity"),
-    *each("cells", (0,), "range"),
-    *each("cells", (1.5, TEXT), "whole"),
+    *each("cells", (0, -3), "range"),
+    *each("cells", (1.5, TEXT, TRUE), "whole"),
+    *each("cells", ([2, 0],), "range"),
+    *each("cells", (10**6,), "size", "BayesRemap"),
     *each("cells", ((2, 2, 2),), "shape"),
     *each("candidates", (0,), "range"),
     *each("candidates", (1.5, TEXT), "whole"),
     *each("loss", ("absolute", None), "choice"),
-    *each("radius", (0, -1, NAN), "positive", "BayesRemap"),
+    *each("radius", (0, -1, NAN, INF), "positive", "BayesRemap"),
+    *each("radius", ("near",), "type", "BayesRemap"),
     *each("tol", (-1, NAN), "range"),
-    *each("prior", ([1.0, 2.0, 3.0],), "shape"),
+    *each("tol", (None,), "type"),
+    *each(
+        "prior",
+        ([1.0], np.zeros((8, 8)), "flat", -np.ones((8, 8))),
+        "shape",
+        others={"cells": 8},
+    ),
+    Refusal("prior", np.ones(3), "unsupported", table=np.zeros((5, 4))),
     Refusal("points", [[1.0]], "columns", others={"bounds": None}),
     Refusal("points", [[NAN, 1.0]], "finite", others={"bounds": None}),
     Refusal("points", [1.0, 2.0], "shape", others={"bounds": None}),
+    Refusal("points", [], "shape", others={"bounds": None}),
+    Refusal("points", [["a", "b"]], "type", others={"bounds": None}),
     Refusal("bounds", (0.0, 1.0), "unexpected", ("GridRemap",), others={"points": [[0.0, 0.0]]}),
 ]
-
-# Public parameters for which every value is allowed, with the reason.
-NEVER_REFUSED: dict[str, str] = {}
 
 
 # What sees reports only: it has no ledger and spends nothing
@@ -364,6 +450,14 @@ ASKED_TABLES: dict[str, tuple[Any, Code]] = {
     "a frame of fewer": (pd.DataFrame(RECORDS[:, :1], columns=["a"]), "columns"),
 }
 
+# Records that a device is asked to report: one that was drawn in vain would cost a report
+ON_DEVICES: list[Refusal] = [
+    *each("X", ([MARK, NAN], [MARK, INF], None), "finite"),
+    *each("X", (["alice", "bob"], "alice"), "type"),
+    *each("x", ([MARK], [MARK, 1.0, 2.0]), "columns"),
+    Refusal("x", {"alice": MARK}, "type"),
+]
+
 # Contributions of people, as given to fit beside the records
 CONTRIBUTIONS: list[Refusal] = [
     *each(
@@ -383,7 +477,9 @@ CONTRIBUTIONS: list[Refusal] = [
             np.where(np.arange(N) == 7, -MARK, 1.0),
             np.where(np.arange(N) == 7, NAN, MARK),
             np.ma.array(np.ones(N), mask=np.arange(N) == 7),
+            np.where(np.arange(N) == 7, INF, MARK),
             ["alice"] * N,
+            np.array([MARK, *[None] * (N - 1)], dtype=object),
         ),
         "finite",
     ),
@@ -399,6 +495,10 @@ CONTRIBUTIONS: list[Refusal] = [
             np.full(N, MARK),
             [*range(N - 1), MARK],
             ["alice", *[None] * (N - 1)],
+            [NAN, *[MARK] * (N - 1)],
+            ["alice", 1.5, *["bob"] * (N - 2)],
+            np.array(["alice", *[MARK] * (N - 1)], dtype=object),
+            np.array(["NaT"] * N, dtype="M8[D]"),
             pa.array([b"alice\xff"] * N).view(pa.string()),
             [datetime.date(2001, 2, 3)] * N,
             [("alice", int(MARK))] * N,

@@ -4,7 +4,6 @@ import functools
 import inspect
 import re
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,14 +16,14 @@ from refusals import (
     BUILDS,
     CONTRIBUTIONS,
     MARK,
-    NEVER_REFUSED,
+    ON_DEVICES,
     ONE_OF_EACH,
     PARAMETERS,
     RECORDS,
     SOME_TABLES,
     TABLES,
 )
-from shoal.exceptions import CODES, DataError, ShoalError
+from shoal.exceptions import CODES, DataError, MissingBoundsError, ShoalError
 from shoal.tables import ArrowTable
 from subjects import BY_NAME, having
 
@@ -60,14 +59,17 @@ def refused(call, *, parameter, code, ledger=None, spent=0):
 def test_parameters(subject, row):
     ledger = None if "reports" in subject.tags else roomy_ledger(delta=0.5)
     changes = {**row.others, row.parameter: row.value}
+    table = changes.pop("X", row.table)
     if ledger is not None and row.parameter != "ledger":
         changes["ledger"] = ledger
-    refused(
-        lambda: subject.output(subject.make(**changes)),
+    error = refused(
+        lambda: subject.output(subject.make(**changes), table),
         parameter=row.named,
         code=row.code,
         ledger=ledger,
     )
+    no_bounds = row.value is None and (row.named, row.code) == ("bounds", "missing")
+    assert isinstance(error, MissingBoundsError) == no_bounds
 
 
 def test_every_public_parameter_is_refused_for_some_value():
@@ -75,7 +77,7 @@ def test_every_public_parameter_is_refused_for_some_value():
     for subject in ONE_OF_EACH:
         kind = type(subject.make())
         names = {row.parameter for one, row in PAIRS if one is subject}
-        missing = set(inspect.signature(kind).parameters) - names - set(NEVER_REFUSED)
+        missing = set(inspect.signature(kind).parameters) - names
         if missing:
             left[kind.__name__] = sorted(missing)
     assert left == {}
@@ -187,10 +189,13 @@ def test_a_path_to_nothing():
     )
 
 
-def test_more_columns_than_doubles_can_multiply():
-    ledger = roomy_ledger()
-    model = BY_NAME["DPKMeans"].make(ledger=ledger)
-    refused(lambda: model.fit(np.zeros((1, 8193))), parameter="X", code="columns", ledger=ledger)
+@pytest.mark.parametrize("subject", having("device"), ids=str)
+def test_on_devices(subject):
+    device = subject.make()
+    before = device.status()
+    for row in ON_DEVICES:
+        refused(functools.partial(device.draw, row.value), parameter=row.named, code=row.code)
+        assert device.status() == before
 
 
 @pytest.mark.parametrize("row", BUILDS, ids=str)

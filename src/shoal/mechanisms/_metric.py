@@ -254,7 +254,7 @@ class MetricMechanism(Mechanism):
                 code="unexpected",
             )
         if self.level is not None:
-            _numbers.positive("level / radius", self._promised())
+            _numbers.positive("level", self._promised(), of=" / radius")
 
     def _event(self) -> Event:
         return MetricEvent(
