@@ -1,8 +1,10 @@
 """Codes and parameters of errors: a closed list, kept by subclasses and by pickles."""
 
+import ast
 import copy
 import pickle
 import typing
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,22 @@ def test_the_list_of_codes():
     assert all(code.isidentifier() and code.islower() for code in CODES)
     assert len(set(CODES.values())) == len(CODES)
     assert all(meaning.endswith(".") and meaning.count(".") == 1 for meaning in CODES.values())
+
+
+def test_every_code_is_raised_somewhere():
+    """A code that nothing carries would be a promise that nothing keeps."""
+    source = Path(exceptions.__file__).parent
+    texts = {
+        node.value
+        for file in source.rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.keyword) and call.arg == "code"
+        for node in ast.walk(call.value)
+        if isinstance(node, ast.Constant)
+    }
+    defaults = {kind.default_code for kind in KINDS}
+    checks = {"positive", "finite", "range", "whole", "choice", "type", "text"}  # of _numbers
+    assert set(CODES) <= texts | defaults | checks
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -85,7 +85,10 @@ def build_estimator(
     known = {known.lower(): known for known in (*CENTRAL, *LOCAL)}
     if name.lower() not in known:
         raise ParameterError(
-            f"the target must be one of {', '.join(known.values())}, or module:object, got {name!r}"
+            f"the target must be one of {', '.join(known.values())}, or module:object, got "
+            f"{name!r}",
+            parameter="name",
+            code="unknown",
         )
     label = known[name.lower()]
     if bounds is None and "schema" not in settings and settings.get("metric") != "cosine":
@@ -181,7 +184,8 @@ def import_object(location: str) -> Any:
         why = " ".join(str(error).split())
         raise ParameterError(
             f"{location!r} must be module:object that can be imported from here: {why}",
-            parameter=location,
+            parameter="name",
+            code="unknown",
         ) from None
 
 
@@ -202,20 +206,20 @@ def _with_settings(source: Any, settings: dict[str, Any], *, label: str) -> Any:
     names = parameter_names(source)
     if not hasattr(source, "get_params"):
         raise ParameterError(
-            f"{label} must be an estimator, got one without parameters to set", parameter=label
+            f"{label} must be an estimator, got one without parameters to set",
+            parameter="name",
+            code="type",
         )
     for name in settings:
         if name not in names:
-            raise ParameterError(_refusal(name, label, names))
+            raise ParameterError(_refusal(name, label, names), parameter=name, code="unknown")
     try:
         if isinstance(source, type):
             return source(**settings)
         return clone(source).set_params(**settings)
     except (TypeError, ValueError) as error:
         why = " ".join(str(error).split())
-        raise ParameterError(
-            f"{label} must be made with what was given: {why}", parameter=label
-        ) from None
+        raise ParameterError(f"{label} must be made with what was given: {why}") from None
 
 
 def _refusal(name: str, label: str, names: Sequence[str]) -> str:

@@ -348,7 +348,7 @@ def _distance_unit(name: str, value: Any) -> str:
     return str(value)
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "purpose": _numbers.text,
     "unit": _distance_unit,
     "sigma": _numbers.positive,

@@ -156,7 +156,9 @@ def check_analysis(
     for name in parameters:
         if name not in chosen.parameters:
             raise ParameterError(
-                f"parameters of {method} must be of {', '.join(chosen.parameters)}, got {name!r}"
+                f"parameters of {method} must be of {', '.join(chosen.parameters)}, got {name!r}",
+                parameter=name,
+                code="unknown",
             )
     given = {name: value for name, value in parameters.items() if value is not None}
     checked = {
@@ -239,7 +241,11 @@ def _whole(least: int, most: int) -> tuple[str, Callable[[str, Any], int]]:
     def check(name: str, value: Any) -> int:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or not least <= value <= most:
-            raise ParameterError(f"{name} must be {rule}, got {value!r}", parameter=name)
+            raise ParameterError(
+                f"{name} must be {rule}, got {value!r}",
+                parameter=name,
+                code="range" if whole else "whole",
+            )
         return int(value)
 
     return rule, check
@@ -251,7 +257,9 @@ def _one_of(names: tuple[str, ...]) -> tuple[str, Callable[[str, Any], str]]:
 
     def check(name: str, value: Any) -> str:
         if value not in names:
-            raise ParameterError(f"{name} must be {rule}, got {value!r}", parameter=name)
+            raise ParameterError(
+                f"{name} must be {rule}, got {value!r}", parameter=name, code="choice"
+            )
         return str(value)
 
     return rule, check

@@ -43,21 +43,24 @@ class Geometry(NamedTuple):
             space = model.schema.space
             simplices = (part for part in space.parts if part.kind == "simplex")
             slices = tuple(slice(part.start, part.stop) for part in simplices)
-            return cls._scaled(space.widths, "weights of the schema's fields", slices)
+            return cls._scaled(space.widths, "schema", slices)
         if model.column_weights is not None:
             widths = np.sqrt(check_weights(model.column_weights, columns))
             return cls._scaled(widths, "column_weights")
         return cls(Body.box(columns, HALF), 1 / (2 * HALF))
 
     @classmethod
-    def _scaled(cls, widths: Floats, what: str, simplices: tuple[slice, ...] = ()) -> "Geometry":
+    def _scaled(
+        cls, widths: Floats, parameter: str, simplices: tuple[slice, ...] = ()
+    ) -> "Geometry":
         widest = float(widths.max())
         if widest > WIDEST_RATIO * widths.min():
             ratio = (widest / float(widths.min())) ** 2
+            what = "weights of the schema's fields" if parameter == "schema" else parameter
             raise ParameterError(
                 f"{what} must be within a factor of 2^36 of each other, got {ratio:.3g}: leave out "
                 "the columns that hardly count",
-                parameter=what,
+                parameter=parameter,
                 code="range",
             )
         return cls(Body.scaled(widths, HALF, simplices), widest / (2 * HALF))
