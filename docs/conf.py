@@ -8,7 +8,7 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
 from gallery import sphinx_gallery_conf  # noqa: E402, F401
-from reference import examples_by_name, full_names, kinds  # noqa: E402
+from reference import codes, examples_by_name, full_names, kinds  # noqa: E402
 
 import shoal  # noqa: E402
 from shoal._api import PAGES  # noqa: E402
@@ -43,7 +43,7 @@ nitpick_ignore_regex = [] if ONLINE else [(r"py:\w+", r"numpy(\..*)?")]
 autosummary_generate = True
 autosummary_imported_members = True
 autosummary_context = {
-    "api": {page.module: kinds(page) for page in PAGES},
+    "api": {page.module: {**kinds(page), "codes": codes(page)} for page in PAGES},
     "examples": examples_by_name(),
 }
 autodoc_typehints = "none"  # types are in the sections of numpydoc

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal import Ball, DPKMeans, DPWaveCluster, Ledger
+from shoal import Ball, DPKMeans, DPWaveCluster
 from shoal._bounds import bounded_columns, public_box, surrounding_box
 from shoal.exceptions import ParameterError
 
@@ -22,26 +22,6 @@ def test_columns_of_bounds() -> None:
     assert bounded_columns(Ball([0, 0, 0], 1), default=2) == 3
     assert bounded_columns(Ball(), default=2) == 2
     assert bounded_columns(((0, 0), 1), default=5) == 2
-
-
-@pytest.mark.parametrize(
-    ("ball", "told"),
-    [
-        (Ball(0, 0), "^radius must be"),
-        (Ball(0, float("nan")), "^radius must be"),
-        (Ball([0, 0], 1), r"^center must have one value or 3 values \(one per column\), got 2"),
-        (Ball(np.inf, 1), "^center must be finite, got inf"),
-        (
-            Ball("here"),
-            "^center must be one number or one per column, got 'here'",
-        ),
-    ],
-)
-def test_a_ball_that_is_none_is_refused_before_the_spend(ball: Ball, told: str) -> None:
-    ledger = Ledger(epsilon=1.0)
-    with pytest.raises(ParameterError, match=told):
-        DPKMeans(2, bounds=ball, ledger=ledger).fit(X)
-    assert len(ledger) == 0
 
 
 def test_a_ball_is_for_kmeans_alone() -> None:

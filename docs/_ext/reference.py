@@ -26,6 +26,12 @@ def kinds(page: Page) -> dict[str, list[str]]:
     return found
 
 
+def codes(page: Page) -> list[str]:
+    """Return the codes of errors with their meanings, for the page of errors."""
+    known = getattr(importlib.import_module(page.module), "CODES", {})
+    return [f"``{code}``: {meaning}" for code, meaning in known.items()]
+
+
 def full_names() -> dict[str, str]:
     """Return the name under which each object has its page, by its name alone."""
     # Of modules that have a name in common, the first one counts.

@@ -68,15 +68,23 @@ class Ball:
             center = np.array(self.center, dtype=np.float64)
         except (TypeError, ValueError):
             raise ParameterError(
-                f"center must be one number or one per column, got {_one_line(self.center)}"
+                f"center must be one number or one per column, got {_one_line(self.center)}",
+                parameter="center",
+                code="shape",
             ) from None
         if center.shape not in ((), (columns,)):
             raise ParameterError(
                 f"center must have one value or {columns} values (one per column), got "
-                f"{' x '.join(map(str, center.shape))}"
+                f"{' x '.join(map(str, center.shape))}",
+                parameter="center",
+                code="shape",
             )
         if not np.isfinite(center).all():
-            raise ParameterError(f"center must be finite, got {_one_line(self.center)}")
+            raise ParameterError(
+                f"center must be finite, got {_one_line(self.center)}",
+                parameter="center",
+                code="finite",
+            )
         return public_box((center - radius, center + radius), columns)
 
 
@@ -122,24 +130,33 @@ def public_box(bounds: Any, columns: int) -> Box:
             "bounds must be a low and a high number, or one of each per column, got "
             f"{_one_line(bounds)}",
             parameter="bounds",
+            code="shape",
             in_python="pass a pair (low, high)",
         ) from None
     for name, corner in (("low", low), ("high", high)):
         if corner.shape not in ((), (columns,)):
             raise ParameterError(
                 f"bounds must have one value or {columns} values (one per column) in {name}, "
-                f"got {' x '.join(map(str, corner.shape))}"
+                f"got {' x '.join(map(str, corner.shape))}",
+                parameter="bounds",
+                code="shape",
             )
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ParameterError(f"bounds must be finite, got {_one_line(bounds)}")
+        raise ParameterError(
+            f"bounds must be finite, got {_one_line(bounds)}", parameter="bounds", code="finite"
+        )
     if not (low < high).all():
         raise ParameterError(
-            f"bounds must have low < high in every column, got {_one_line(bounds)}"
+            f"bounds must have low < high in every column, got {_one_line(bounds)}",
+            parameter="bounds",
+            code="order",
         )
     if not (high / 2 - low / 2 >= MIN_WIDTH / 2).all():
         raise ParameterError(
             "bounds must be at least 2^-960 (1e-289) apart in every column, got "
-            f"{_one_line(bounds)}: rescale the narrowest column"
+            f"{_one_line(bounds)}: rescale the narrowest column",
+            parameter="bounds",
+            code="resolution",
         )
     shape = (columns,)
     return Box(np.broadcast_to(low, shape).copy(), np.broadcast_to(high, shape).copy())
@@ -171,7 +188,9 @@ def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Ints:
         return np.full(columns, _numbers.count(name, cells), dtype=np.int64)
     if np.shape(cells) != (columns,):
         raise ParameterError(
-            f"{name} must be one whole number or {columns} of them (one per column), got {cells!r}"
+            f"{name} must be one whole number or {columns} of them (one per column), got {cells!r}",
+            parameter=name,
+            code="shape",
         )
     return np.array([_numbers.count(name, number) for number in cells], dtype=np.int64)
 
@@ -203,4 +222,8 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
             return max((len(corner) for corner in bounds if np.ndim(corner)), default=default)
         except TypeError:
             pass
-    raise ParameterError(f"bounds must be a pair (low, high), got {_one_line(bounds)}")
+    raise ParameterError(
+        f"bounds must be a pair (low, high), got {_one_line(bounds)}",
+        parameter="bounds",
+        code="shape",
+    )

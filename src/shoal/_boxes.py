@@ -105,7 +105,9 @@ def find_boxes(low: npt.ArrayLike, high: npt.ArrayLike, points: npt.ArrayLike) -
     if values.ndim != 2 or values.shape[1] != boxes.low.shape[1]:
         raise ParameterError(
             f"points must have the {boxes.low.shape[1]} columns of the boxes, got shape "
-            f"{values.shape}"
+            f"{values.shape}",
+            parameter="points",
+            code="columns",
         )
     cells = np.empty(values.shape, dtype=np.int64)
     inside = np.ones(len(values), dtype=np.bool_)

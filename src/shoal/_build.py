@@ -85,7 +85,10 @@ def build_estimator(
     known = {known.lower(): known for known in (*CENTRAL, *LOCAL)}
     if name.lower() not in known:
         raise ParameterError(
-            f"the target must be one of {', '.join(known.values())}, or module:object, got {name!r}"
+            f"the target must be one of {', '.join(known.values())}, or module:object, got "
+            f"{name!r}",
+            parameter="name",
+            code="unknown",
         )
     label = known[name.lower()]
     if bounds is None and "schema" not in settings and settings.get("metric") != "cosine":
@@ -125,14 +128,20 @@ def detached(target: Any, *, seed: int | None = None) -> Any:
     from sklearn.base import clone  # noqa: PLC0415 - names and settings are parsed without it
 
     if not (hasattr(target, "fit") and hasattr(target, "get_params")):
-        raise ParameterError(f"estimator must have fit and get_params, got {type(target).__name__}")
+        raise ParameterError(
+            f"estimator must have fit and get_params, got {type(target).__name__}",
+            parameter="estimator",
+            code="type",
+        )
     values = {"ledger": None, "random_state": seed}
     last = {name: name.rpartition("__")[2] for name in target.get_params()}
     kwargs = {name: values[end] for name, end in last.items() if end in values}
     if seed is not None and "random_state" not in last.values():
         raise ParameterError(
             "random_state must be None for an estimator without random_state, "
-            f"got a seed for {type(target).__name__}"
+            f"got a seed for {type(target).__name__}",
+            parameter="random_state",
+            code="unexpected",
         )
     return clone(target).set_params(**kwargs)
 
@@ -174,7 +183,9 @@ def import_object(location: str) -> Any:
     except Exception as error:  # noqa: BLE001 - the user's module may fail in any way
         why = " ".join(str(error).split())
         raise ParameterError(
-            f"{location!r} must be module:object that can be imported from here: {why}"
+            f"{location!r} must be module:object that can be imported from here: {why}",
+            parameter="name",
+            code="unknown",
         ) from None
 
 
@@ -194,10 +205,14 @@ def _with_settings(source: Any, settings: dict[str, Any], *, label: str) -> Any:
 
     names = parameter_names(source)
     if not hasattr(source, "get_params"):
-        raise ParameterError(f"{label} must be an estimator, got one without parameters to set")
+        raise ParameterError(
+            f"{label} must be an estimator, got one without parameters to set",
+            parameter="name",
+            code="type",
+        )
     for name in settings:
         if name not in names:
-            raise ParameterError(_refusal(name, label, names))
+            raise ParameterError(_refusal(name, label, names), parameter=name, code="unknown")
     try:
         if isinstance(source, type):
             return source(**settings)

@@ -84,12 +84,12 @@ def _of_polars(lists: Any) -> npt.NDArray[Any]:
         return np.empty((0, 1))
     lengths = lists.list.len()
     if lists.null_count():
-        raise DataError(FINITE)
+        raise DataError(FINITE, code="finite")
     if lengths[0] == 0 or (lengths != lengths[0]).any():
-        raise DataError(UNEQUAL)
+        raise DataError(UNEQUAL, code="shape")
     values = lists.explode()
     if values.null_count():
-        raise DataError(FINITE)
+        raise DataError(FINITE, code="finite")
     return _numbers(values.to_numpy()).reshape(-1, int(lengths[0]))
 
 
@@ -104,9 +104,9 @@ def is_arrow_list(kind: Any) -> bool:
 def arrow_width(lists: Any) -> int:
     """Return how many numbers the first list has, by which the others are measured."""
     if not lists[0].is_valid:
-        raise DataError(FINITE)
+        raise DataError(FINITE, code="finite")
     if not len(lists[0]):
-        raise DataError(UNEQUAL)
+        raise DataError(UNEQUAL, code="shape")
     return len(lists[0])
 
 
@@ -115,14 +115,14 @@ def arrow_lists(lists: Any, width: int) -> npt.NDArray[Any]:
     if not is_arrow_list(lists.type):
         raise DataTypeError(NOT_NUMBERS)
     if lists.null_count:
-        raise DataError(FINITE)
+        raise DataError(FINITE, code="finite")
     fixed = sys.modules["pyarrow"].types.is_fixed_size_list(lists.type)
     lengths = [lists.type.list_size] if fixed else np.diff(lists.offsets.to_numpy())
     if (np.asarray(lengths) != width).any():
-        raise DataError(UNEQUAL)
+        raise DataError(UNEQUAL, code="shape")
     values = lists.flatten()
     if values.null_count:
-        raise DataError(FINITE)
+        raise DataError(FINITE, code="finite")
     found: npt.NDArray[Any] = values.to_numpy(zero_copy_only=True).reshape(-1, width)
     return found
 
@@ -138,7 +138,7 @@ def _stacked(cells: Iterable[Any]) -> npt.NDArray[Any]:
     rows = []
     for cell in cells:
         if cell is None:
-            raise DataError(FINITE)
+            raise DataError(FINITE, code="finite")
         try:
             row = np.asarray(cell)
         except ValueError:  # lists in lists; numpy's words may hold values
@@ -149,7 +149,7 @@ def _stacked(cells: Iterable[Any]) -> npt.NDArray[Any]:
     if not rows:
         return np.empty((0, 1))
     if len({len(row) for row in rows}) != 1 or not len(rows[0]):
-        raise DataError(UNEQUAL)
+        raise DataError(UNEQUAL, code="shape")
     return np.stack(rows)
 
 

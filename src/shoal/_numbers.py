@@ -4,56 +4,64 @@ import math
 import numbers
 import re
 import unicodedata
-from typing import Any
+from collections.abc import Collection
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from shoal.exceptions import ParameterError
+from shoal.exceptions import Code, ParameterError
 
 # A fill that is computed from the records would be read from them without noise.
 BY_SCHEMA = "describe the table with a schema (`shoal schema FILE`, or shoal.Schema)"
 FINITE = f"X must hold finite numbers, got NaN or inf: drop those records, or {BY_SCHEMA}"
 
+Kind = TypeVar("Kind")
+
 HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII)  # ends no quoted text, no policy of a page
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 
-def positive(name: str, value: Any) -> float:
-    """Return ``value`` as a finite float above zero."""
-    number = _real(name, value, "a finite number > 0")
+def positive(name: str, value: Any, *, of: str = "") -> float:
+    """Return ``value`` as a finite float above zero; messages name its owner after its name."""
+    rule = "a finite number > 0"
+    number = _real(name, value, rule, of)
     if not (math.isfinite(number) and number > 0):
-        raise ParameterError(f"{name} must be a finite number > 0, got {value!r}")
+        raise _refused(name, rule, value, "positive", of)
     return number
 
 
-def finite(name: str, value: Any) -> float:
-    """Return ``value`` as a finite float."""
-    number = _real(name, value, "a finite number")
+def finite(name: str, value: Any, *, of: str = "") -> float:
+    """Return ``value`` as a finite float; messages name its owner after its name."""
+    rule = "a finite number"
+    number = _real(name, value, rule, of)
     if not math.isfinite(number):
-        raise ParameterError(f"{name} must be a finite number, got {value!r}")
+        raise _refused(name, rule, value, "finite", of)
     return number
 
 
 def non_negative(name: str, value: Any) -> float:
     """Return ``value`` as a finite float that is zero or more."""
-    number = _real(name, value, "a finite number >= 0")
+    rule = "a finite number >= 0"
+    number = _real(name, value, rule)
     if not (math.isfinite(number) and number >= 0):
-        raise ParameterError(f"{name} must be a finite number >= 0, got {value!r}")
+        raise _refused(name, rule, value, "range")
     return number
 
 
 def probability(name: str, value: Any) -> float:
     """Return ``value`` as a float with 0 <= value < 1."""
-    number = _real(name, value, "a number in [0, 1)")
+    rule = "a number in [0, 1)"
+    number = _real(name, value, rule)
     if not 0 <= number < 1:
-        raise ParameterError(f"{name} must be a number in [0, 1), got {value!r}")
+        raise _refused(name, rule, value, "range")
     return number
 
 
 def positive_probability(name: str, value: Any) -> float:
     """Return ``value`` as a float with 0 < value < 1."""
-    number = _real(name, value, "a number in (0, 1)")
+    rule = "a number in (0, 1)"
+    number = _real(name, value, rule)
     if not 0 < number < 1:
-        raise ParameterError(f"{name} must be a number in (0, 1), got {value!r}")
+        raise _refused(name, rule, value, "range")
     return number
 
 
@@ -61,14 +69,35 @@ def count(name: str, value: Any, *, least: int = 1) -> int:
     """Return ``value`` as an int of at least 1 and at most 2^53, where floats count exactly."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or not least <= value <= 2**53:
-        raise ParameterError(f"{name} must be a whole number from {least} to 2^53, got {value!r}")
+        rule = f"a whole number from {least} to 2^53"
+        raise _refused(name, rule, value, "range" if whole else "whole")
     return int(value)
+
+
+def choice(name: str, value: Any, allowed: Collection[Any]) -> None:
+    """Refuse a value that is not one of those allowed, which the message lists."""
+    if value not in allowed:
+        raise _refused(name, f"one of {allowed}", value, "choice")
+
+
+def flag(name: str, value: Any) -> None:
+    """Refuse a value that is neither True nor False."""
+    if not isinstance(value, bool):
+        raise _refused(name, "True or False", value, "type")
+
+
+def instance(name: str, value: Any, kind: type[Kind]) -> Kind:
+    """Return ``value`` if it is of a class."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise _refused(name, f"{article} {kind.__name__}", value, "type")
+    return value
 
 
 def text(name: str, value: Any) -> str:
     """Return ``value`` if it is a string."""
     if not isinstance(value, str):
-        raise ParameterError(f"{name} must be a string, got {value!r}")
+        raise _refused(name, "a string", value, "type")
     return str(value)
 
 
@@ -80,7 +109,9 @@ def is_printable(value: str) -> bool:
 def printable(name: str, value: Any) -> str:
     """Return ``value`` if it is text without control characters."""
     if not is_printable(text(name, value)):
-        raise ParameterError(f"{name} must have no control characters, got {value!r}")
+        raise ParameterError(
+            f"{name} must have no control characters, got {value!r}", parameter=name, code="text"
+        )
     return str(value)
 
 
@@ -101,7 +132,9 @@ def web_address(name: str, value: Any) -> str:
     if not valid:
         raise ParameterError(
             f"{name} must be an https address without a query (http only on the own machine), got "
-            f"{value!r}"
+            f"{value!r}",
+            parameter=name,
+            code="text",
         )
     return str(value)
 
@@ -110,18 +143,27 @@ def seed(name: str, value: Any) -> int | None:
     """Return ``value`` as a seed, an int of at least 0; None, for secure randomness, stays None."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if value is not None and not (whole and value >= 0):
-        raise ParameterError(f"{name} must be None (secure) or an integer >= 0, got {value!r}")
+        rule = "None (secure) or an integer >= 0"
+        raise _refused(name, rule, value, "range" if whole else "type")
     return None if value is None else int(value)
 
 
-def _real(name: str, value: Any, rule: str) -> float:
+def _real(name: str, value: Any, rule: str, of: str = "") -> float:
     # bool is a number to Python; as an epsilon it is a mistake.
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ParameterError(f"{name} must be {rule}, got {value!r}")
+        raise _refused(name, rule, value, "type", of)
     try:
         return float(value)
     except OverflowError:
-        raise ParameterError(f"{name} must be {rule}, got a number beyond float64") from None
+        raise ParameterError(
+            f"{name}{of} must be {rule}, got a number beyond float64",
+            parameter=name,
+            code="finite",
+        ) from None
+
+
+def _refused(name: str, rule: str, value: Any, code: Code, of: str = "") -> ParameterError:
+    return ParameterError(f"{name}{of} must be {rule}, got {value!r}", parameter=name, code=code)
 
 
 def readable(value: float) -> str:

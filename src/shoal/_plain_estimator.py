@@ -73,7 +73,9 @@ class BaseEstimator:
             if name not in _defaults(type(self)):
                 raise ParameterError(
                     f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: "
-                    f"{sorted(_defaults(type(self)))!r}."
+                    f"{sorted(_defaults(type(self)))!r}.",
+                    parameter=name,
+                    code="unknown",
                 )
             if inner:
                 nested.setdefault(name, {})[parameter] = value
@@ -152,11 +154,17 @@ class OneToOneFeatureMixin:
             return generated if known is None else known
         names = np.asarray(input_features, dtype=object)
         if known is not None and not np.array_equal(known, names):
-            raise ParameterError("input_features is not equal to feature_names_in_")
+            raise ParameterError(
+                "input_features is not equal to feature_names_in_",
+                parameter="input_features",
+                code="columns",
+            )
         if len(names) != columns:
             raise ParameterError(
                 "input_features should have length equal to number of features "
-                f"({columns}), got {len(names)}"
+                f"({columns}), got {len(names)}",
+                parameter="input_features",
+                code="columns",
             )
         return names
 

@@ -16,7 +16,7 @@ from shoal._frames import is_frame, narwhals, to_native
 from shoal._lists import array_of_lists
 from shoal._numbers import BY_SCHEMA, FINITE
 from shoal._typing import Floats, Records
-from shoal.exceptions import DataError, DataTypeError
+from shoal.exceptions import Code, DataError, DataTypeError
 
 __all__ = [
     "column_names",
@@ -32,26 +32,21 @@ Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 # First words of scikit-learn's and numpy's messages that hold no value of a record.
-HARMLESS = (
-    "X has",
-    "The feature names",
-    "Feature names are only",
-    "Sparse data",
-    "Complex data",
-    "np.matrix is not",
-)
+OTHER_COLUMNS = ("X has", "The feature names")
+HARMLESS = ("Feature names are only", "Sparse data", "Complex data", "np.matrix is not")
 # What a message of scikit-learn or numpy is about, and the same without the record's values.
 TABLE = (
     "X must be a table with two dimensions, one record a row: Reshape your data, with "
     "X.reshape(-1, 1) for one column or X.reshape(1, -1) for one record"
 )
-PLAIN = {
-    "NaN": FINITE,
-    "infinity": FINITE,
-    "Reshape your data": TABLE,
-    "Expected 2D": TABLE,
-    "Expected a 2-dimensional": TABLE,
-    "too large": "X must hold numbers that fit a float64, got larger ones: rescale those columns",
+TOO_LARGE = "X must hold numbers that fit a float64, got larger ones: rescale those columns"
+PLAIN: dict[str, tuple[str, Code]] = {
+    "NaN": (FINITE, "finite"),
+    "infinity": (FINITE, "finite"),
+    "Reshape your data": (TABLE, "shape"),
+    "Expected 2D": (TABLE, "shape"),
+    "Expected a 2-dimensional": (TABLE, "shape"),
+    "too large": (TOO_LARGE, "finite"),
 }
 NO_RECORDS = "X must hold at least one record, got none"
 ONE_NUMBER_EACH = "x must have one number for each column, got lists among them"
@@ -153,9 +148,9 @@ def validate_floats(X: Any, *, estimator: Any = None, reset: bool = True) -> Rec
     except DataError:
         raise
     except (ValueError, TypeError, OverflowError) as error:
-        message = _plain(str(error))
+        message, code = _plain(str(error))
         kind = DataTypeError if isinstance(error, TypeError) or message == TEXT else DataError
-        raise kind(message) from None
+        raise kind(message, code=code) from None
     return records
 
 
@@ -213,12 +208,16 @@ def values_by_name(record: Mapping[str, Any], names: Sequence[str] | None) -> li
     if names is None:
         raise DataError(
             "x must be a list of numbers, got a dict: its columns have no names here, pass values "
-            "in their order"
+            "in their order",
+            parameter="x",
+            code="type",
         )
     if set(record) != set(names):
         raise DataError(
             f"x must have a value for each of {list(names)} and no other, got {len(record)} names "
-            "that are not these"
+            "that are not these",
+            parameter="x",
+            code="columns",
         )
     return [record[name] for name in names]
 
@@ -256,7 +255,10 @@ def _refuse_text(X: Any) -> None:
         nw = narwhals()
         names = list(getattr(X, "column_names", X.columns))
         if len(set(names)) < len(names):
-            raise DataError("X must have different names for all columns: rename repeated ones")
+            raise DataError(
+                "X must have different names for all columns: rename repeated ones",
+                code="duplicate",
+            )
         for name, kind in nw.from_native(X, eager_only=True).schema.items():
             if not (kind.is_numeric() or kind == nw.Boolean):
                 # The name alone: the text of an Enum lists its values.
@@ -282,15 +284,18 @@ def _kind(values: Any) -> str:
     return str(getattr(getattr(values, "dtype", None), "kind", ""))
 
 
-def _plain(message: str) -> str:
-    for sign, words in PLAIN.items():
+def _plain(message: str) -> tuple[str, Code]:
+    """Return a message without values of records, and the code of what it is about."""
+    for sign, plain in PLAIN.items():
         if sign in message:
-            return words
+            return plain
     first = message.splitlines()[0]
     if "argument must be" in first:
-        return f"X must hold numbers only: {first}"
+        return f"X must hold numbers only: {first}", "type"
     if first.startswith("Found array with 0"):
-        return NO_RECORDS if "sample(s)" in first else NO_COLUMNS
+        return (NO_RECORDS if "sample(s)" in first else NO_COLUMNS), "empty"
     if first.startswith("Found array with"):
-        return f"X must be a table: {first.removesuffix(' by BaseEstimator.')}"
-    return first if first.startswith(HARMLESS) else TEXT
+        return f"X must be a table: {first.removesuffix(' by BaseEstimator.')}", "shape"
+    if first.startswith(OTHER_COLUMNS):
+        return first, "columns"
+    return (first if first.startswith(HARMLESS) else TEXT), "type"

@@ -191,15 +191,21 @@ def refuse_unknown_noise(channel: Any, *, biased: bool = False) -> None:
         raise ParameterError(
             "mechanism must be the one that made the reports, of Laplace, PlanarLaplace, "
             f"SphericalLaplace, Piecewise, {others} or GaussianChannel, "
-            f"got {type(channel).__name__}: cluster other reports with cluster_reports"
+            f"got {type(channel).__name__}: cluster other reports with cluster_reports",
+            parameter="mechanism",
+            code="type",
         )
     if getattr(channel, "truncate", None) is not None:
         raise ParameterError(
             f"mechanism must not truncate, got truncate {channel.truncate!r}: redrawn reports "
-            "are pulled to the middle of the box; cluster them with cluster_reports"
+            "are pulled to the middle of the box; cluster them with cluster_reports",
+            parameter="mechanism",
+            code="unsupported",
         )
     if getattr(channel, "columns", "all") != "all":
         raise ParameterError(
             f"mechanism must report all columns, got {channel.columns!r}: sampled columns "
-            "hold no whole record"
+            "hold no whole record",
+            parameter="mechanism",
+            code="unsupported",
         )

@@ -67,7 +67,9 @@ def validate_table(
         # The promise would be made to rows, of which one user may have many.
         raise ParameterError(
             "user_ids must be given to fit with a table that says whose record each row is: pass "
-            "user_ids=table.user_ids, or read the table without them for a promise to records"
+            "user_ids=table.user_ids, or read the table without them for a promise to records",
+            parameter="user_ids",
+            code="type",
         )
     if schema is not None:
         return _encoded_table(X, schema, estimator=estimator, reset=reset)
@@ -94,7 +96,8 @@ def validate_table(
         known = estimator.n_features_in_ if fitted is None else list(fitted)
         raise DataError(
             f"X must have the columns of fit, {known}, in this order, got {table.columns} columns "
-            "that are not these"
+            "that are not these",
+            code="columns",
         )
     return table
 
@@ -110,7 +113,8 @@ def refuse_users(schema: Schema | None) -> None:
     if field is not None:
         raise ParameterError(
             f"schema must have no field with the role {field.role!r} here, where the promise is to "
-            f"rows and each counts once, got {field.name!r}: give it the role 'ignore'"
+            f"rows and each counts once, got {field.name!r}: give it the role 'ignore'",
+            code="unsupported",
         )
 
 
@@ -121,6 +125,8 @@ def _encoded_table(
     if not isinstance(schema, Schema):
         raise ParameterError(
             f"schema must be a Schema, got {type(schema).__name__}",
+            parameter="schema",
+            code="type",
             in_python="pass Schema.load(path)",
         )
     schema.check_complete()
@@ -132,7 +138,7 @@ def _encoded_table(
         raise DataError(
             "X must be in memory where the schema says whose record each row is, or how much it "
             "counts, got files or a Spark DataFrame",
-            parameter="schema",
+            code="unsupported",
             in_python="read the table first, or give those fields the role 'ignore' for a promise "
             "to rows",
         )
@@ -140,12 +146,14 @@ def _encoded_table(
     if table.schema != schema or not ours:
         raise DataError(
             "X must be a table that was read with the schema of the estimator, got another one",
+            code="conflict",
             in_python="pass schema= when it is read",
         )
     if reset and schema.user is not None and getattr(table, "user_ids", None) is None:
         raise DataError(
             "X must say whose record each row is, as the schema does, got a table without: read "
-            "it with the schema"
+            "it with the schema",
+            code="missing",
         )
     names = np.array(schema.columns, dtype=object)
     if reset:
@@ -158,7 +166,7 @@ def _encoded_memory(X: Any, schema: Schema, *, whole: bool) -> ArrayTable:
     """Encode records in memory; as a whole, with their users and weights."""
     encoded = schema.encode(X)
     if not len(encoded):
-        raise DataError(NO_RECORDS)
+        raise DataError(NO_RECORDS, code="empty")
     users = schema.read_users(X) if whole else None
     weights = None
     if whole and schema.sample_weight is not None:

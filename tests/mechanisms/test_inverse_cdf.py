@@ -8,9 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from helpers import sizes
-from shoal.exceptions import DataError
 from shoal.mechanisms import Laplace, PlanarLaplace, SphericalLaplace
-from shoal.privacy import Ledger
 from subjects import subject
 
 FALSE_ALARM = 1e-6
@@ -78,15 +76,6 @@ def test_log_density_is_that_of_laplace_and_normalized(drawn):
         return surface * r ** (d - 1) * np.exp(mechanism.log_density([z], record)[0])
 
     assert integrate.quad(shell, 0, 60, limit=400)[0] == pytest.approx(1.0, abs=1e-6)
-
-
-@pytest.mark.parametrize("d", KINDS)
-def test_other_numbers_of_columns_are_refused_and_nothing_is_spent(d):
-    ledger = Ledger(epsilon=1.0, metric_epsilon=10.0, metric_unit="m")
-    mechanism = KINDS[d](1.0, unit="m", bounds=(-1.0, 1.0), ledger=ledger)
-    with pytest.raises(DataError, match=f"X must have {d} columns for .*, got 4: use Laplace"):
-        mechanism.transform(np.zeros((2, 4)))
-    assert len(ledger) == 0
 
 
 @pytest.mark.parametrize("d", KINDS)

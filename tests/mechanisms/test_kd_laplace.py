@@ -7,7 +7,7 @@ from sklearn.base import clone
 from helpers.cases import case
 from helpers.ledgers import roomy_ledger
 from helpers.noise_recorder import recording
-from shoal.exceptions import BudgetExceededError, ParameterError
+from shoal.exceptions import BudgetExceededError
 from shoal.mechanisms import KdLaplace, Laplace
 from shoal.privacy import Ledger
 from shoal.remap import BayesRemap, GridRemap
@@ -61,26 +61,6 @@ def test_a_refused_spend_draws_nothing():
     with recording() as tape, pytest.raises(BudgetExceededError):
         kd.fit_transform(RECORDS)
     assert tape.entries == []
-
-
-def test_bad_parameters_spend_nothing():
-    for kwargs in [
-        {"remap": "density"},
-        {"remap": True},
-        {"grid_cells": 0},
-        {"grid_cells": 2.5},
-        {"grid_cells": (4, 4, 4)},
-        {"grid_cells": 100_000},
-        {"grid_cells": 0, "remap": "grid"},
-    ]:
-        with case(kwargs=kwargs):
-            ledger = roomy_ledger()
-            with pytest.raises(
-                ParameterError, match=r"^(remap|(grid_)?cells) must .*got"
-            ) as refused:
-                KdLaplace(2.0, unit="m", bounds=BOX, ledger=ledger, **kwargs).fit_transform(RECORDS)
-            assert "\n" not in str(refused.value)
-            assert len(ledger) == 0
 
 
 def test_promise_is_that_of_the_mechanism():

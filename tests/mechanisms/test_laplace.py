@@ -10,7 +10,6 @@ from helpers.cases import case
 from helpers.ledgers import roomy_ledger
 from shoal._bounds import Box
 from shoal.audit import epsilon_lower_bound, metric_epsilon_lower_bound
-from shoal.exceptions import ParameterError
 from shoal.mechanisms import Laplace
 from shoal.mechanisms.laplace import corner_mass, truncated
 from shoal.privacy import Ledger
@@ -239,21 +238,6 @@ def test_resampling_at_full_epsilon_is_caught(d, monkeypatch):
     monkeypatch.setattr(Laplace, "_rate", lambda self: self.epsilon)
     result = metric_epsilon_lower_bound(mechanism, *NEAR_A_BORDER[d], samples=400_000)
     assert result.exceeds(2.0), str(result)
-
-
-def test_boxes_that_are_never_hit_are_refused_and_nothing_is_spent():
-    for kwargs, d in [({"epsilon": 1e-3}, 9), ({"epsilon": 1e4}, 30), ({"epsilon": 1e-9}, 9)]:
-        with case(kwargs=kwargs, d=d):
-            ledger = roomy_ledger()
-            mechanism = Laplace(**kwargs, unit="m", bounds=BOX, truncate="resample", ledger=ledger)
-            with pytest.raises(ParameterError, match=r"truncate must be None .* clip the reports"):
-                mechanism.transform(np.zeros((1, d)))
-            assert len(ledger) == 0
-
-
-def test_bad_truncate():
-    with pytest.raises(ParameterError, match="truncate must be None or 'resample', got 'clip'"):
-        Laplace(bounds=BOX, truncate="clip").fit(np.zeros((1, 2)))
 
 
 @pytest.mark.parametrize("widths", [(1.0,), (2.0, 2.0), (0.5, 3.0, 3.0), (4.0,) * 20])

@@ -31,24 +31,6 @@ def test_epsilon_is_level_over_radius(kind, d):
     assert ledger.spent[0].epsilon == 0.25
 
 
-@pytest.mark.parametrize(("kind", "d"), MECHANISMS)
-def test_half_a_way_or_both_ways_are_refused_and_nothing_is_spent(kind, d):
-    for kwargs, message in [
-        ({"level": 1.0}, "level must come with radius, got level=1.0 alone"),
-        ({"radius": 2.0}, "radius must come with level, got radius=2.0 alone"),
-        ({"level": 1.0, "radius": 2.0, "epsilon": 0.5}, "epsilon must be left out where"),
-        ({"level": 0.0, "radius": 2.0}, "level must be a finite number > 0"),
-        ({"level": 1.0, "radius": np.inf}, "radius must be a finite number > 0"),
-        ({"level": "1", "radius": 1.0}, "level must be a finite number > 0"),
-        ({"level": 1e300, "radius": 1e-300}, "level / radius must be a finite number > 0"),
-    ]:
-        with case(kwargs=kwargs):
-            ledger = roomy_ledger()
-            with pytest.raises(ParameterError, match=message):
-                kind(**kwargs, unit="m", bounds=WIDE, ledger=ledger).transform(np.zeros((1, d)))
-            assert len(ledger) == 0
-
-
 def test_epsilons_that_no_lattice_holds():
     for epsilon in [5e-324, 1e-315, 1e-300]:
         with case(epsilon=epsilon):

@@ -30,7 +30,6 @@ from shoal.exceptions import (
     DataError,
     MissingBoundsError,
     ParameterError,
-    ShoalError,
 )
 from shoal.mechanisms import Laplace, PartitionResponse
 from shoal.partitions import AxisGrids, NearestSeeds, Partitions, box_axes, space_axes
@@ -370,26 +369,6 @@ def test_partitions_are_known_before_fit_where_the_columns_are():
         assert mechanism.partitions_ == mechanism.make_partitions()
     with pytest.raises(NotFittedError):
         PartitionResponse(bounds=(0.0, 1.0)).partitions_  # noqa: B018
-
-
-@pytest.mark.parametrize(
-    ("kwargs", "text"),
-    [
-        ({"n_clusters": 0}, "n_clusters must be"),
-        ({"partitions": "grid"}, "partitions must be Partitions or None"),
-        ({"partitions": grids(3, 4)}, "partitions must divide the 2 columns"),
-        ({"first_partition": -1}, "first_partition must be"),
-        ({"first_partition": 1.5}, "first_partition must be"),
-        ({"first_partition": 10**9}, "first_partition must be"),
-    ],
-)
-def test_bad_parameters_cost_nothing(kwargs, text):
-    ledger = Ledger(epsilon=9.0)
-    mechanism = PartitionResponse(1.0, bounds=(0.0, 1.0), ledger=ledger, **kwargs)
-    for call in (mechanism.transform, lambda X: mechanism.randomize(X[0])):
-        with pytest.raises(ShoalError, match=text):
-            call([[0.1, 0.2]])
-    assert len(ledger) == 0
 
 
 def test_variance_is_that_of_an_estimated_share():

@@ -24,7 +24,6 @@ from sklearn.utils.estimator_checks import check_estimator
 from helpers.cases import case
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError, ShoalError
 from shoal.mechanisms import KdLaplace, Laplace
-from shoal.mechanisms._base import Mechanism
 from shoal.remap import BayesRemap, Clip, GridRemap
 
 WIDE = (-20.0, 20.0)
@@ -149,91 +148,12 @@ def test_fit_is_needed_where_something_is_learned():
             unfitted.transform(REPORTS)
 
 
-class Moody(Mechanism):
-    """A mechanism whose noise depends on the record."""
-
-    def __init__(self, epsilon=1.0, *, bounds=WIDE, ledger=None, random_state=None):
-        self.epsilon, self.bounds = epsilon, bounds
-        self.ledger, self.random_state = ledger, random_state
-
-    def _promise(self):
-        return MECHANISM.guarantee_
-
-    def log_density(self, z, x):
-        scale = 1.0 + np.abs(np.asarray(x)).sum()
-        return -np.linalg.norm(np.asarray(z) - x, axis=1) / scale
-
-    def variance(self):
-        return 1.0
-
-    def lattice(self, columns):
-        return MECHANISM.lattice(columns)
-
-    def _event(self):
-        raise NotImplementedError
-
-    def _perturb(self, records, source):
-        raise NotImplementedError
-
-
-BAD = [
-    *[(Clip, "bounds", value) for value in ((1.0, -1.0), 1.0, "box", (0.0, np.nan))],
-    *[(GridRemap, "bounds", value) for value in ((1.0, -1.0), (0.0, [1.0, 2.0, 3.0]))],
-    *[(GridRemap, "cells", value) for value in (0, -3, 2.5, "64", True, (3, 3, 3), [2, 0])],
-    *[(BayesRemap, "bounds", value) for value in ((1.0, -1.0), "box")],
-    *[(BayesRemap, "cells", value) for value in (0, 2.5, (3,), 10**6)],
-    *[(BayesRemap, "candidates", value) for value in (0, 1.5)],
-    *[
-        (BayesRemap, "prior", value)
-        for value in ([1.0], np.zeros((8, 8)), "flat", -np.ones((8, 8)))
-    ],
-    *[(BayesRemap, "loss", value) for value in ("absolute", None)],
-    *[(BayesRemap, "radius", value) for value in (0.0, -1.0, "near", np.inf)],
-    *[(BayesRemap, "max_iter", value) for value in (0, 1.5)],
-    *[(BayesRemap, "tol", value) for value in (-1.0, np.nan, None)],
-    *[(BayesRemap, "mechanism", value) for value in (None, 1.0, KMeans(), Moody())],
-]
-GOOD = {
-    Clip: {"bounds": WIDE},
-    GridRemap: {"bounds": WIDE},
-    BayesRemap: {"mechanism": MECHANISM, "bounds": WIDE},
-}
-
-
-def test_bad_parameters():
-    for kind, name, value in BAD:
-        with case(kind=kind, name=name, value=value):
-            kwargs = {**GOOD[kind], name: value}
-            if name == "prior":
-                kwargs["cells"] = 8
-            with pytest.raises(ParameterError) as refused:
-                kind(**kwargs).fit(REPORTS)
-            text = str(refused.value)
-            assert text.startswith(f"{name} must")
-            assert "got" in text
-            assert "\n" not in text
-            assert refused.value.__suppress_context__ or refused.value.__context__ is None
-
-
-def test_bad_points():
-    for points in ([[1.0]], [[np.nan, 1.0]], [], "here", [["a", "b"]]):
-        with pytest.raises(ParameterError, match=r"^points must"):
-            GridRemap(points=points).fit(REPORTS)
-    with pytest.raises(ParameterError, match=r"^bounds must be None"):
-        GridRemap(WIDE, points=REPORTS).fit(REPORTS)
-
-
 def test_missing_bounds():
     unbounded: list[Any] = [Clip(), GridRemap(), KdLaplace(), BayesRemap(Laplace())]
     message = r"pass public bounds=\(low, high\)"
     for missing in unbounded:
         with case(missing=missing), pytest.raises(MissingBoundsError, match=message):
             missing.fit(REPORTS)
-
-
-def test_prior_of_many_columns_is_refused():
-    with pytest.raises(ParameterError, match=r"^prior must be None for more than 3 columns"):
-        BayesRemap(MECHANISM, prior=np.ones(3)).fit(np.zeros((5, 4)))
 
 
 def test_bad_reports(transformer):

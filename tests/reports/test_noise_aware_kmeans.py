@@ -319,32 +319,6 @@ def test_tables():
             assert result.feature_names_in_.tolist() == ["a", "b"]
 
 
-BAD = [
-    *[("n_clusters", value) for value in (0, 2.5, "3", True)],
-    *[("n_init", value) for value in (0, 1.5)],
-    *[("max_iter", value) for value in (0, 1.5)],
-    *[("confidence", value) for value in (0.0, 1.0, "95%")],
-    *[("bounds", value) for value in ((1.0, -1.0), 3.0, ([0.0] * 3, 1.0))],
-    ("random_state", "zero"),
-    ("mechanism", None),
-    ("mechanism", KMeans()),
-    ("mechanism", Laplace(2.0, bounds=BOX, truncate="resample")),
-]
-
-
-def test_bad_parameters():
-    for name, value in BAD:
-        with case(name=name, value=value):
-            model = NoiseAwareKMeans(3, mechanism=Laplace(2.0, bounds=BOX)).set_params(
-                **{name: value}
-            )
-            with pytest.raises(ParameterError) as refused:
-                model.fit(records(0, n=50))
-            assert str(refused.value).startswith(f"{name} must")
-            assert "got" in str(refused.value)
-            assert "\n" not in str(refused.value)
-
-
 def test_remapped_reports_are_refused():
     mechanism = KdLaplace(8.0, bounds=BOX)
     with pytest.raises(ParameterError, match="got KdLaplace: cluster other reports"):

@@ -282,6 +282,7 @@ def _promised(model: Any, claim: Guarantee | None) -> Guarantee:
             "a mechanism must promise metric or local privacy to be audited, got another promise "
             "or none",
             parameter="claim",
+            code="missing",
             in_python="pass claim=Guarantee('metric', epsilon=...) or Guarantee('local', ...)",
         )
     return guarantee

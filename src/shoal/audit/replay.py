@@ -319,6 +319,7 @@ class _Replay:
                 raise ParameterError(
                     f"estimator must promise central privacy, got {guarantee.notion}",
                     parameter="estimator",
+                    code="unsupported",
                     in_python="audit a mechanism with audit_mechanism",
                 )
         measures = {step.noise.privacy_measure for step in fitted.recorder.steps}

@@ -113,16 +113,14 @@ class Campaign:
                 raise ParameterError(f"{name} must say something, got ''")
         for name in ("reports_url", "results_url"):
             _numbers.web_address(name, getattr(self, name))
-        if self.unit not in UNITS:
-            raise ParameterError(f"unit must be one of {UNITS}, got {self.unit!r}")
+        _numbers.choice("unit", self.unit, UNITS)
         if _numbers.count("reports_per_device", self.reports_per_device) > MAX_REPORTS:
             raise ParameterError(
                 f"reports_per_device must be at most {MAX_REPORTS}, got {self.reports_per_device!r}"
             )
         _numbers.count("revision", self.revision)
         for name in ("device_ids", "open_intake"):
-            if not isinstance(getattr(self, name), bool):
-                raise ParameterError(f"{name} must be True or False, got {getattr(self, name)!r}")
+            _numbers.flag(name, getattr(self, name))
         if not isinstance(self.closes, datetime) or self.closes.tzinfo is None:
             raise ParameterError(f"closes must be a time with its zone, got {self.closes!r}")
         _check_shuffler(self.shuffler, device_ids=self.device_ids)

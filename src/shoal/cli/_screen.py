@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from shoal.exceptions import ShoalError
+from shoal.exceptions import Code, ShoalError
 
 __all__ = [
     "WAYS_OUT",
@@ -14,29 +14,34 @@ __all__ = [
     "progress_bar",
 ]
 
-# By the parameter that an error names; what has no entry has no way out on the command line.
-WAYS_OUT = {
-    "adjacency": "keep another ledger for local reports",
-    "bounds": "pass --bounds LOW,HIGH, or LOW:HIGH for each column",
-    "claim": "only a method with a guarantee_ of its own can be audited by its reports",
-    "estimator": "name an estimator whose guarantee_ is central and that has a release_",
-    "lacking": "declare what anyone may enter, or learn it with `shoal schema FILE "
+# By the parameter and the code of an error; what has no entry has no way out on the command line.
+WAYS_OUT: dict[tuple[str, Code], str] = {
+    ("X", "columns"): "compare both with `shoal schema FILE --check SCHEMA`",
+    ("X", "unsupported"): "pass one CSV or Parquet file that fits in memory",
+    ("adjacency", "guarantee"): "keep another ledger for local reports",
+    ("bounds", "missing"): "pass --bounds LOW,HIGH, or LOW:HIGH for each column",
+    ("bounds", "shape"): "pass --bounds LOW,HIGH, or LOW:HIGH for each column",
+    ("claim", "missing"): "only a method with a guarantee_ of its own can be audited by its "
+    "reports",
+    ("columns", "missing"): "name them with --columns",
+    ("estimator", "unsupported"): "name an estimator whose guarantee_ is central and that has a "
+    "release_",
+    ("limits", "conflict"): "omit the limits to open it, or name another file",
+    ("metric_epsilon", "budget"): "make one with `shoal ledger FILE --epsilon LIMIT "
+    "--metric-epsilon LIMIT --metric-unit UNIT`",
+    ("names", "columns"): "look them up in the file, or pass --no-header if it has no header line",
+    ("out", "missing"): "name a folder with --out",
+    ("privacy_unit", "incomplete"): "name it with --user-column",
+    ("random_state", "seeded"): "leave out its seed, or lower --samples",
+    ("runs", "unexpected"): "pass --samples instead",
+    ("sample_weight", "unsupported"): "pass one CSV or Parquet file that fits in memory",
+    ("samples", "unexpected"): "pass --runs instead",
+    ("schema", "incomplete"): "declare what anyone may enter, or learn it with `shoal schema FILE "
     "--from-frictionless SCHEMA --private EPS`",
-    "limits": "omit the limits to open it, or name another file",
-    "metric_epsilon": "make one with `shoal ledger FILE --epsilon LIMIT --metric-epsilon LIMIT "
-    "--metric-unit UNIT`",
-    "names": "look them up in the file, or pass --no-header if it has no header line",
-    "columns": "name them with --columns",
-    "out_of_memory": "pass one CSV or Parquet file that fits in memory",
-    "out": "name a folder with --out",
-    "privacy_unit": "name it with --user-column",
-    "random_state": "leave out its seed, or lower --samples",
-    "runs": "pass --runs instead",
-    "schema": "compare both with `shoal schema FILE --check SCHEMA`",
-    "samples": "pass --samples instead",
-    "unit": "name it with --unit, such as km",
-    "user_ids": "name the column of users with --user-column, or make a ledger with "
+    ("unit", "missing"): "name it with --unit, such as km",
+    ("user_ids", "guarantee"): "name the column of users with --user-column, or make a ledger with "
     "--user-column NAME --rows-per-user M if no user has more rows",
+    ("user_ids", "unsupported"): "pass one CSV or Parquet file that fits in memory",
 }
 
 
@@ -44,12 +49,15 @@ def command_line_message(error: ShoalError) -> str:
     """Write an error for somebody who has no Python at hand.
 
     >>> from shoal.exceptions import ParameterError
-    >>> command_line_message(ParameterError("n must be 1", parameter="runs", in_python="pass runs"))
-    'n must be 1: pass --runs instead'
+    >>> error = ParameterError(
+    ...     "out must be given", parameter="out", code="missing", in_python="pass out="
+    ... )
+    >>> command_line_message(error)
+    'out must be given: name a folder with --out'
     """
     if not error.in_python:
         return str(error)
-    way_out = WAYS_OUT.get(error.parameter)
+    way_out = WAYS_OUT.get((error.parameter, error.code))
     return error.message if way_out is None else f"{error.message}: {way_out}"
 
 

@@ -96,7 +96,9 @@ def check_epsilon(value: Any, *, remedy: str = ", and its noise is nothing eithe
     if epsilon > MAX_EPSILON:
         raise ParameterError(
             f"epsilon must be at most {MAX_EPSILON:g}, got {value!r}: so much promises "
-            f"nothing{remedy}"
+            f"nothing{remedy}",
+            parameter="epsilon",
+            code="range",
         )
     return epsilon
 
@@ -104,13 +106,15 @@ def check_epsilon(value: Any, *, remedy: str = ", and its noise is nothing eithe
 def check_ledger(ledger: Any) -> None:
     """Refuse what is neither a ledger nor None."""
     if not (ledger is None or isinstance(ledger, Ledger)):
-        raise ParameterError(f"ledger must be a Ledger or None, got {ledger!r}")
+        raise ParameterError(
+            f"ledger must be a Ledger or None, got {ledger!r}", parameter="ledger", code="type"
+        )
 
 
 def check_columns(columns: int) -> None:
     """Refuse more columns than engines take."""
     if columns > MAX_COLUMNS:
-        raise DataError(f"X must have at most {MAX_COLUMNS} columns, got {columns}")
+        raise DataError(f"X must have at most {MAX_COLUMNS} columns, got {columns}", code="columns")
 
 
 def charge(

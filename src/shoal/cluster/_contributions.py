@@ -97,7 +97,9 @@ def bounded_contributions(
     """Bound what each person adds."""
     if user_ids is None and user_column:
         raise ParameterError(
-            f"user_column must be '' without user_ids, got {user_column!r}: pass them to fit"
+            f"user_column must be '' without user_ids, got {user_column!r}: pass them to fit",
+            parameter="user_column",
+            code="unexpected",
         )
     if not isinstance(table, ArrayTable):
         return _out_of_memory(sample_weight, user_ids)
@@ -129,13 +131,15 @@ def _out_of_memory(sample_weight: Any, user_ids: Any) -> Contributions:
     if sample_weight is not None:
         raise DataError(
             "sample_weight must be None for records out of memory",
-            parameter="out_of_memory",
+            parameter="sample_weight",
+            code="unsupported",
             in_python="pass arrays",
         )
     if user_ids is not None:
         raise DataError(
             "user_ids must be None for records out of memory, whose users no pass gathers",
-            parameter="out_of_memory",
+            parameter="user_ids",
+            code="unsupported",
             in_python="pass arrays, or keep at most m rows of each user and read "
             "guarantee_.for_group(m)",
         )
@@ -147,7 +151,9 @@ def _agreed(own: str, given: str) -> str:
     if own and given and own != given:
         raise ParameterError(
             f"user_column must be the name of the column of user_ids, {own!r}, got {given!r}: "
-            "leave it out"
+            "leave it out",
+            parameter="user_column",
+            code="conflict",
         )
     return own or given
 
@@ -158,13 +164,25 @@ def _weights(sample_weight: Any, n: int, limit: float) -> npt.NDArray[np.int32]:
     except ValueError:  # rows of different lengths; numpy's words may hold values
         column = np.empty(())
     if column.ndim != 1 or len(column) != n:
-        raise DataError("sample_weight must have one entry for each row of X")
+        raise DataError(
+            "sample_weight must have one entry for each row of X",
+            parameter="sample_weight",
+            code="shape",
+        )
     # What a mask hides is missing, and numpy would take the value under it.
     hidden = np.ma.is_masked(sample_weight) or column.dtype.kind not in "biuf"
     if hidden or not np.isfinite(column).all() or (column < 0).any():
-        raise DataError("sample_weight must hold finite numbers, none below 0")
+        raise DataError(
+            "sample_weight must hold finite numbers, none below 0",
+            parameter="sample_weight",
+            code="finite",
+        )
     if not column.any():
-        raise DataError("sample_weight must not be zero for every record: weight at least one")
+        raise DataError(
+            "sample_weight must not be zero for every record: weight at least one",
+            parameter="sample_weight",
+            code="empty",
+        )
     clipped = np.minimum(column.astype(np.float64), limit)
     return np.rint(clipped / limit * LEVELS).astype(np.int32)
 
@@ -187,7 +205,11 @@ class Users(NamedTuple):
 def read_users(user_ids: Any, n: int) -> Users:
     """Find out which rows are the same user's."""
     if type(user_ids).__module__.startswith("pyspark"):
-        raise DataTypeError("user_ids must be in memory, got a column of Spark: collect it")
+        raise DataTypeError(
+            "user_ids must be in memory, got a column of Spark: collect it",
+            parameter="user_ids",
+            code="unsupported",
+        )
     native = _native(user_ids)
     series = nw.from_native(native, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
@@ -199,7 +221,7 @@ def read_users(user_ids: Any, n: int) -> Users:
     else:
         codes, column = _codes_of_array(native), ""
     if len(codes) != n:
-        raise DataError(COLUMN)
+        raise DataError(COLUMN, parameter="user_ids", code="shape")
     return Users(codes, column)
 
 
@@ -219,6 +241,7 @@ def check_same_rows(X: Any, user_ids: Any) -> None:
         raise DataError(
             "user_ids must have the index of X, got another",
             parameter="user_ids",
+            code="conflict",
             in_python="take both from one frame, or pass user_ids.to_numpy() if their rows are in "
             "the same order",
         )
@@ -272,10 +295,13 @@ def _codes_of_array(user_ids: Any) -> Codes:
     if isinstance(user_ids, Sequence) and not isinstance(user_ids, str | bytes | bytearray):
         return _codes(user_ids)
     if not hasattr(user_ids, "__array__"):
-        raise DataTypeError(f"{COLUMN}, got {type(user_ids).__name__}: pass a list or an array")
+        raise DataTypeError(
+            f"{COLUMN}, got {type(user_ids).__name__}: pass a list or an array",
+            parameter="user_ids",
+        )
     array = np.asanyarray(user_ids)
     if array.ndim != 1:
-        raise DataError(COLUMN)
+        raise DataError(COLUMN, parameter="user_ids", code="shape")
     if array.dtype.kind not in "iuOSTU":
         raise _refused(array.dtype.name)
     if array.dtype.kind in "iu" and not np.ma.is_masked(array):
@@ -321,10 +347,11 @@ def _plain(one: Any) -> Any:
 
 def _refused(kind: str) -> DataTypeError:
     if kind in MISSING:
-        return DataTypeError(f"{RULE}, got missing ones: drop those rows, or give each its own id")
-    if kind.startswith("float"):
-        return DataTypeError(
-            f"{RULE}, got {kind}, which whole numbers become where some are missing: give whole "
-            "numbers or text"
+        got = "missing ones: drop those rows, or give each its own id"
+    elif kind.startswith("float"):
+        got = (
+            f"{kind}, which whole numbers become where some are missing: give whole numbers or text"
         )
-    return DataTypeError(f"{RULE}, got {kind}: give whole numbers or text")
+    else:
+        got = f"{kind}: give whole numbers or text"
+    return DataTypeError(f"{RULE}, got {got}", parameter="user_ids")

@@ -33,7 +33,9 @@ def schema_box(bounds: Any, schema: Schema | None, columns: int) -> Box:
     if bounds is not None:
         raise ParameterError(
             "bounds must be left out where a schema is given, got both: the schema says what its "
-            "columns may hold"
+            "columns may hold",
+            parameter="bounds",
+            code="unexpected",
         )
     refuse_users(schema)
     return public_box(schema.space.bounds, columns)
@@ -63,12 +65,16 @@ class Strata:
             raise ParameterError(
                 f"schema must have at most {MAX_STRATA} combinations of categories, each of which "
                 f"is a stratum, got {len(levels)}: name fewer categories, or give a field the role "
-                "'describe'"
+                "'describe'",
+                parameter="schema",
+                code="size",
             )
         if not grid:
             raise ParameterError(
                 "schema must have a number, date or place among its features, got categories only: "
-                "use DPKMeans"
+                "use DPKMeans",
+                parameter="schema",
+                code="unsupported",
             )
         return cls(grid, tuple(blocks), tuple(levels))
 
@@ -141,7 +147,9 @@ def _grid_columns(schema: Schema) -> tuple[int, ...]:
         if field.missing == "category":
             raise ParameterError(
                 f"missing of field {field.name!r} must be 'fill' or 'refuse' for cells, got "
-                "'category': a record without a value is in no cell"
+                "'category': a record without a value is in no cell",
+                parameter="missing",
+                code="unsupported",
             )
     names = {field.name for field in features}
     return tuple(part.start for part in schema.space.parts if part.field in names)

@@ -243,7 +243,9 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
         if smallest * MAX_SCALE < 1:
             raise ParameterError(
                 f"epsilon must be larger for {columns} columns, got {self.epsilon!r}: its noise "
-                "would be wider than the integers it is added to"
+                "would be wider than the integers it is added to",
+                parameter="epsilon",
+                code="resolution",
             )
         return budgets
 

@@ -171,14 +171,18 @@ def _wanted(template: Any) -> list[Field]:
     """Return the fields that lack what can be learned; refuse those that lack something else."""
     if not isinstance(template, Schema):
         raise ParameterError(
-            f"template must be a Schema, got {type(template).__name__}: load it from its file"
+            f"template must be a Schema, got {type(template).__name__}: load it from its file",
+            parameter="template",
+            code="type",
         )
     wanted = [field for field in template if field.lacking]
     for field in wanted:
         if not isinstance(field, Number | Date | Category):
             raise ParameterError(
                 f"field {field.name!r} of the template must have {field.lacking}, which is not "
-                "learned from records: declare it"
+                "learned from records: declare it",
+                parameter="template",
+                code="incomplete",
             )
     return wanted
 
@@ -206,7 +210,7 @@ def _read(
     check_same_rows(X, user_ids)
     rows = len(columns[names[0]].values)
     if not rows:
-        raise DataError("X must hold at least one record, got none")
+        raise DataError("X must hold at least one record, got none", code="empty")
     given = bounded_contributions(
         ArrayTable(np.empty((rows, 0))),
         sample_weight=None,
@@ -250,7 +254,9 @@ def _plan(wanted: Sequence[Field], epsilon: float, delta: float, contribution: i
     if selections and not delta:
         raise ParameterError(
             f"delta must be above 0 to learn the categories of field {selections[0]!r}, got 0: "
-            "take about 1e-6, or declare them"
+            "take about 1e-6, or declare them",
+            parameter="delta",
+            code="range",
         )
     plans: list[tuple[BudgetedNoise, float]] = [(PureNoise(epsilon), delta if selections else 0.0)]
     if delta:

@@ -75,7 +75,7 @@ def fetch(
             "scikit-learn"
         )
     if info.origin is None or not info.downloadable:
-        raise DataError(f"{info.name} cannot be downloaded: {info.way}")
+        raise DataError(f"{info.name} cannot be downloaded: {info.way}", parameter="", code="file")
     path = _place(folder) / info.file
     if _there(info, path):
         return path
@@ -88,7 +88,9 @@ def fetch(
     if digest != info.sha256:
         raise DataError(
             f"{info.file} must have sha256 {info.sha256}, got {digest} from {' and '.join(urls)}: "
-            "what is served there was changed; nothing was kept"
+            "what is served there was changed; nothing was kept",
+            parameter="",
+            code="file",
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +129,9 @@ def _there(info: DatasetInfo, path: Path) -> bool:
     if digest != info.sha256:
         raise DataError(
             f"{str(path)!r} must have sha256 {info.sha256} or not be there, got another file: "
-            "move it away to download"
+            "move it away to download",
+            parameter="",
+            code="file",
         )
     return True
 
@@ -184,7 +188,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 def _check(url: str) -> None:
     if urlsplit(url).scheme != "https":
-        raise DataError(f"data must come over https, got {url!r}")
+        raise DataError(f"data must come over https, got {url!r}", parameter="", code="file")
 
 
 def _read(url: str, answer: Any) -> bytes:
@@ -211,4 +215,8 @@ def _why(failure: object) -> str:
 
 
 def _lost(url: str, why: str) -> DataError:
-    return DataError(f"the data must be downloaded from {url}: {why}; nothing was kept")
+    return DataError(
+        f"the data must be downloaded from {url}: {why}; nothing was kept",
+        parameter="",
+        code="file",
+    )

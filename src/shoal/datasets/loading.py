@@ -121,7 +121,9 @@ def _path(info: DatasetInfo, data_dir: str | os.PathLike[str] | None, download: 
         return fetch(info.name, data_dir)
     named = Path(data_dir) if data_dir is not None else named_folder()
     where = "" if named is None else f", which is not in {str(named)!r}"
-    raise DataError(f"{info.name} needs the file {info.file}{where}: {info.way}")
+    raise DataError(
+        f"{info.name} needs the file {info.file}{where}: {info.way}", parameter="", code="file"
+    )
 
 
 def _find_file(info: DatasetInfo, data_dir: str | os.PathLike[str] | None = None) -> Path | None:
@@ -139,13 +141,17 @@ def _read(info: DatasetInfo, path: Path) -> bytes:
         content = path.read_bytes()
     except OSError as failure:
         raise DataError(
-            f"{info.name} needs the file {str(path)!r}, which cannot be read: {failure.strerror}"
+            f"{info.name} needs the file {str(path)!r}, which cannot be read: {failure.strerror}",
+            parameter="",
+            code="file",
         ) from None
     digest = hashlib.sha256(content).hexdigest()
     if digest != info.sha256:
         raise DataError(
             f"{info.file} must have sha256 {info.sha256}, got {digest}: "
-            "it was changed or is another version, get it again"
+            "it was changed or is another version, get it again",
+            parameter="",
+            code="file",
         )
     return content
 

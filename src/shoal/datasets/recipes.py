@@ -36,13 +36,17 @@ def rebuild(info: DatasetInfo, contents: Sequence[bytes]) -> bytes:
     """
     recipe = "" if info.origin is None else info.origin.recipe or ""
     if recipe not in RECIPES:
-        raise DataError(f"{info.name} must have a recipe to be made again, got none")
+        raise DataError(
+            f"{info.name} must have a recipe to be made again, got none", parameter="", code="file"
+        )
     names = (*info.columns, *([] if info.label is None else [info.label]))
     try:
         body = RECIPES[recipe](len(names), [_text(content) for content in contents])
     except (ValueError, IndexError, OSError, EOFError, zlib.error):
         raise DataError(
-            f"{info.file} must be made from what {info.name} was made from, got something else"
+            f"{info.file} must be made from what {info.name} was made from, got something else",
+            parameter="",
+            code="file",
         ) from None
     return f"{','.join(names)}\n{body}".encode()
 

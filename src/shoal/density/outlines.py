@@ -110,9 +110,15 @@ def outline_grid(
     sizes = tuple(size + 1 for size in cells.shape)
     if [border.shape for border in borders] != [(size,) for size in sizes]:
         shapes = [border.shape for border in borders]
-        raise ParameterError(f"edges must have {sizes} borders for these labels, got {shapes}")
+        raise ParameterError(
+            f"edges must have {sizes} borders for these labels, got {shapes}",
+            parameter="edges",
+            code="shape",
+        )
     if not all(np.isfinite(one).all() and (np.diff(one) > 0).all() for one in borders):
-        raise ParameterError("edges must be finite and increase in each column")
+        raise ParameterError(
+            "edges must be finite and increase in each column", parameter="edges", code="order"
+        )
     # Cells of one cluster side by side in a row are one box.
     changed = np.ones(sizes, dtype=np.bool_)[:-1]
     changed[:, 1:-1] = cells[:, 1:] != cells[:, :-1]
@@ -242,6 +248,8 @@ def _no_polygons(name: str, columns: int) -> ParameterError:
     way = "take outline_intervals" if columns == 1 else "use predict, or clusters of a projection"
     return ParameterError(
         f"{name} must have 2 columns, got {columns}: only clusters in a plane are polygons",
+        parameter=name,
+        code="columns",
         in_python=way,
     )
 
@@ -252,7 +260,11 @@ def _column(name: str, value: int | str, columns: Sequence[str] | None) -> int:
         return value
     names = [] if columns is None else list(columns)
     if value not in names:
-        raise ParameterError(f"{name} must be an index or one of columns {names}, got {value!r}")
+        raise ParameterError(
+            f"{name} must be an index or one of columns {names}, got {value!r}",
+            parameter=name,
+            code="choice",
+        )
     return names.index(value)
 
 
@@ -264,7 +276,11 @@ def _plain(value: Any) -> Any:
 def _whole_labels(labels: npt.ArrayLike) -> Ints:
     values = np.asarray(labels)
     if values.dtype.kind not in "iu":
-        raise ParameterError(f"labels must be whole numbers, -1 = no cluster, got {values.dtype}")
+        raise ParameterError(
+            f"labels must be whole numbers, -1 = no cluster, got {values.dtype}",
+            parameter="labels",
+            code="whole",
+        )
     return values.astype(np.int64)
 
 
@@ -280,7 +296,9 @@ def _labeled(
     clusters = _whole_labels(labels)
     if clusters.shape != starts.shape[:1]:
         raise ParameterError(
-            f"labels must be one for each of {len(starts)} boxes, got shape {clusters.shape}"
+            f"labels must be one for each of {len(starts)} boxes, got shape {clusters.shape}",
+            parameter="labels",
+            code="shape",
         )
     kept = clusters >= 0
     return (starts[kept], ends[kept]), clusters[kept]

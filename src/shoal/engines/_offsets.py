@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array
 
+from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.engines._parallel import Scratch, thread_scratch
 from shoal.engines.engine import Part, check_integer
-from shoal.exceptions import ParameterError
 
 __all__ = [
     "INWARD",
@@ -102,8 +102,7 @@ def columns_of(records: npt.NDArray[np.int32], scratch: Scratch) -> Floats:
 
 def check_clip(clip_radius: Any, shape: Any) -> int | None:
     """Return ``clip_radius`` as an int or None, if it and ``shape`` are allowed."""
-    if shape not in SHAPES:
-        raise ParameterError(f"shape must be one of {SHAPES}, got {shape!r}")
+    _numbers.choice("shape", shape, SHAPES)
     if clip_radius is None:
         return None
     return check_integer("clip_radius", clip_radius, MAX_CLIP_RADIUS)

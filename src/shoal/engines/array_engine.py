@@ -65,14 +65,26 @@ class ArrayEngine:
         rows: int | None = None,
     ) -> None:
         if records.ndim != 2:
-            raise DataError(f"records must have 2 dimensions, got {records.ndim}")
+            raise DataError(
+                f"records must have 2 dimensions, got {records.ndim}",
+                parameter="records",
+                code="shape",
+            )
         if not 1 <= records.shape[1] <= MAX_COLUMNS:
-            raise DataError(f"records must have 1 to {MAX_COLUMNS} columns, got {records.shape[1]}")
+            raise DataError(
+                f"records must have 1 to {MAX_COLUMNS} columns, got {records.shape[1]}",
+                parameter="records",
+                code="columns",
+            )
         self._records = _small_integers("records", records, -HALF, HALF)
         self._weights = None
         if weights is not None:
             if weights.shape != records.shape[:1]:
-                raise DataError("weights must be one number for each record: pass shape (n,)")
+                raise DataError(
+                    "weights must be one number for each record: pass shape (n,)",
+                    parameter="weights",
+                    code="shape",
+                )
             self._weights = _small_integers("weights", weights, 0, MAX_WEIGHT)
         self._threads = None if threads is None else check_integer("threads", threads, MAX_THREADS)
         self._rows = None if rows is None else check_integer("rows", rows, MAX_ROWS)
@@ -162,10 +174,16 @@ def _small_integers(
     name: str, values: npt.NDArray[Any], low: int, high: int
 ) -> npt.NDArray[np.int32]:
     if values.dtype.kind not in "iu":
-        raise DataTypeError(f"{name} must be integers, got {values.dtype}: encode them first")
+        raise DataTypeError(
+            f"{name} must be integers, got {values.dtype}: encode them first", parameter=name
+        )
     # The limits hold up the exactness of every sum, so they are looked at once, here.
     if values.size and not (low <= values.min() and values.max() <= high):
-        raise DataError(f"{name} must lie between {low} and {high}: encode them first")
+        raise DataError(
+            f"{name} must lie between {low} and {high}: encode them first",
+            parameter=name,
+            code="range",
+        )
     if values.flags.forc:
         return values.astype(np.int32, copy=False)
     return np.ascontiguousarray(values, dtype=np.int32)

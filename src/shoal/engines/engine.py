@@ -88,7 +88,11 @@ class Part:
 
     def __post_init__(self) -> None:
         if len(self.records) > MAX_ROWS:
-            raise DataError(f"records of one part must have at most {MAX_ROWS} rows: split them")
+            raise DataError(
+                f"records of one part must have at most {MAX_ROWS} rows: split them",
+                parameter="records",
+                code="size",
+            )
 
     def blocks(self, rows: int) -> Iterator["Part"]:
         """Cut the part into blocks that fit in cache."""
@@ -277,7 +281,11 @@ def lattice_points(name: str, points: npt.NDArray[Any], columns: int) -> npt.NDA
 def check_total(engine: Engine, most: int) -> None:
     """Refuse more records than the sums of a statistic have room for in int64."""
     if engine.weight > most:
-        raise DataError(f"records must be at most {most}, each as often as its weight: split them")
+        raise DataError(
+            f"records must be at most {most}, each as often as its weight: split them",
+            parameter="records",
+            code="size",
+        )
 
 
 def check_integer(name: str, value: Any, most: int) -> int:

@@ -118,7 +118,11 @@ class StreamEngine:
 
     def __init__(self, table: StreamTable, encoder: Encoder, *, unit_length: bool = False) -> None:
         if table.columns > MAX_COLUMNS:
-            raise DataError(f"records must have 1 to {MAX_COLUMNS} columns, got {table.columns}")
+            raise DataError(
+                f"records must have 1 to {MAX_COLUMNS} columns, got {table.columns}",
+                parameter="records",
+                code="columns",
+            )
         self._table = table
         self._encoder = encoder
         self._unit_length = unit_length
@@ -291,7 +295,7 @@ def load_array_engine(
 
     table.on_threads(work, look=False)  # encoding looks itself
     if sum(part.shape[1] for piece in parts.values() for part in piece) != table.rows:
-        raise DataError(CHANGED)
+        raise DataError(CHANGED, code="conflict")
     start = 0
     for index in sorted(parts):  # labels come in the records' order
         for part in parts.pop(index):

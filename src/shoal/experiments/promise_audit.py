@@ -209,7 +209,8 @@ def audit_promise(
         if runs is not None or resume is not None or pairs is not None:
             raise ParameterError(
                 "pairs, runs and resume must be left out for a mechanism",
-                parameter="samples",
+                parameter="runs",
+                code="unexpected",
                 in_python="pass samples",
             )
         if samples is not None:
@@ -220,7 +221,10 @@ def audit_promise(
         return PromiseAudit(repr(target), guarantee, reports, None)
     if samples is not None:
         raise ParameterError(
-            "samples must be left out for an estimator", parameter="runs", in_python="pass runs"
+            "samples must be left out for an estimator",
+            parameter="samples",
+            code="unexpected",
+            in_python="pass runs",
         )
     known = {pair.name: pair for pair in neighboring_datasets(target.bounds, columns=wide)}
     sampled = list(known) if pairs is None else list(pairs)

@@ -211,7 +211,9 @@ def center_distances(release: Release, x: Any) -> Floats:
     if values["metric"] not in POINTS:
         raise ParameterError(
             f"transform must be of a release with centers, got cells of {release.kind}, which have "
-            "no distance: use predict"
+            "no distance: use predict",
+            parameter="release",
+            code="unsupported",
         )
     records, single = _given_records(x, values)
     rows, centers, unit = POINTS[values["metric"]](values, records)
@@ -222,7 +224,10 @@ def center_distances(release: Release, x: Any) -> Floats:
 def _labels(values: Values, records: Floats) -> Labels:
     columns = _columns(values)
     if records.shape[1] != columns:
-        raise DataError(f"X must have the {columns} columns of the release, got {records.shape[1]}")
+        raise DataError(
+            f"X must have the {columns} columns of the release, got {records.shape[1]}",
+            code="columns",
+        )
     if values["metric"] in POINTS:
         rows, centers, _ = POINTS[values["metric"]](values, records)
         return nearest_centers(rows, centers)
@@ -261,7 +266,11 @@ def _in_cells(values: Values, records: Floats) -> Labels:
     half, grid, shape = values["half"], values["grid"], values["shape"]
     grids = [grid] * len(shape) if isinstance(grid, int) else grid  # one for each column
     if not _is_grid(grids, shape):
-        raise ParameterError(f"release must have a grid of cells, got {grid!r} and {shape!r}")
+        raise ParameterError(
+            f"release must have a grid of cells, got {grid!r} and {shape!r}",
+            parameter="release",
+            code="format",
+        )
     codes = np.zeros(len(records), dtype=np.int64)
     indices = _lattice(values, records.shape[1]).encode(records)
     for column, side, fine in zip(indices.T, shape, grids, strict=True):
@@ -339,20 +348,32 @@ def _values(release: Any, metric: str | None) -> Values:
         if metric != "euclidean":
             raise ParameterError(
                 'metric must be "euclidean" for bare centers, which do not say how distance was '
-                f"measured, got {metric!r}: pass the release, which does"
+                f"measured, got {metric!r}: pass the release, which does",
+                parameter="metric",
+                code="conflict",
             )
         return {"metric": metric, "centers": centers}
     values, named = release.values, release.values.get("metric")
     if metric not in (None, named):
-        raise ParameterError(f"metric must be that of the release, {named!r}, got {metric!r}")
+        raise ParameterError(
+            f"metric must be that of the release, {named!r}, got {metric!r}",
+            parameter="metric",
+            code="conflict",
+        )
     if not isinstance(named, str) or named not in METRICS:
         raise ParameterError(
             f"release must say its metric, one of {METRICS}, got {named!r} of "
-            f"{release.kind}: release it again with this version of shoal"
+            f"{release.kind}: release it again with this version of shoal",
+            parameter="release",
+            code="format",
         )
     missing = [name for name in NEEDED[named] if name not in values]
     if missing:
-        raise ParameterError(f"release must hold {missing} for labels, got {sorted(values)}")
+        raise ParameterError(
+            f"release must hold {missing} for labels, got {sorted(values)}",
+            parameter="release",
+            code="format",
+        )
     return values
 
 
@@ -381,7 +402,7 @@ def _given_records(x: Any, values: Values) -> tuple[Floats, bool]:
         x = [x] if single else x
     records = Schema.from_dict(values["schema"]).encode(x)
     if not len(records):
-        raise DataError(NO_RECORDS)
+        raise DataError(NO_RECORDS, code="empty")
     return records, single
 
 
@@ -408,7 +429,8 @@ def _records(x: Any, columns: list[str] | None) -> tuple[Floats, bool]:
     if sorted(names) != sorted(columns):
         raise DataError(
             f"X must have the columns of the release, {columns}, got {len(names)} columns that are "
-            "not these"
+            "not these",
+            code="columns",
         )
     return table[:, [names.index(name) for name in columns]], single
 
@@ -417,7 +439,11 @@ def _lattice(values: Values, columns: int) -> Lattice:
     half = values["half"]  # of all columns, or of each where they have weights
     halves = half if isinstance(half, list) and len(half) == columns else [half]
     if not all(isinstance(one, int) and 0 < one <= LARGEST_HALF for one in halves):
-        raise ParameterError(f"release must have a half of 1 to {LARGEST_HALF}, got {half!r}")
+        raise ParameterError(
+            f"release must have a half of 1 to {LARGEST_HALF}, got {half!r}",
+            parameter="release",
+            code="format",
+        )
     box = public_box((values["low"], values["high"]), columns)
     return Lattice.box(*box, half=np.array(halves) if isinstance(half, list) else half)
 
@@ -430,6 +456,8 @@ def _centers(given: Any) -> Floats:
     if centers.ndim != TABLE or not centers.size or not np.isfinite(centers).all():
         raise ParameterError(
             "release must be a Release with centers or a table of finite centers, one a row, "
-            f"got {type(given).__name__}"
+            f"got {type(given).__name__}",
+            parameter="release",
+            code="type",
         )
     return centers

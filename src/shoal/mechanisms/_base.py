@@ -208,11 +208,15 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         """
         table = self._open_table(as_table(x, self.schema, fitted_names(self)))
         if not isinstance(table, ArrayTable) or len(table.X) != 1:
-            raise ParameterError("x must be one record, got a table")
+            raise ParameterError("x must be one record, got a table", parameter="x", code="shape")
         record = table.doubles()[0]
         known = 0 if self.bounds is None else bounded_columns(self.bounds, default=0)
         if known not in (0, len(record)):
-            raise DataError(f"x must have the {known} columns of the bounds, got {len(record)}")
+            raise DataError(
+                f"x must have the {known} columns of the bounds, got {len(record)}",
+                parameter="x",
+                code="columns",
+            )
         box = public_box(channel_bounds(self), len(record))
         clipped: Floats = np.clip(record, box.low, box.high) + 0.0  # 0 and -0 are equal
         return clipped
@@ -411,11 +415,17 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     def _check(self, columns: int) -> None:
         self._check_epsilon()
         if not (self.ledger is None or isinstance(self.ledger, Ledger)):
-            raise ParameterError(f"ledger must be a Ledger or None, got {self.ledger!r}")
+            raise ParameterError(
+                f"ledger must be a Ledger or None, got {self.ledger!r}",
+                parameter="ledger",
+                code="type",
+            )
         if self.bounds is not None and self.schema is not None:
             raise ParameterError(
                 "bounds must be left out where a schema is given, got both: the schema says what "
-                "its columns may hold"
+                "its columns may hold",
+                parameter="bounds",
+                code="unexpected",
             )
         refuse_users(self.schema)
         public_box(channel_bounds(self), columns)
@@ -452,6 +462,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
             raise ParameterError(
                 f"set_output must be left at 'default' for records that are not in memory, got "
                 f"{wanted!r}",
+                parameter="set_output",
+                code="unsupported",
                 in_python="call set_output(transform='default')",
             )
 

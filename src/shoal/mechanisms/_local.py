@@ -43,7 +43,9 @@ class LocalMechanism(Mechanism):
         if epsilon < SMALLEST:
             raise ParameterError(
                 f"epsilon must be at least 2^-40 for each column that is reported, got "
-                f"{self.epsilon!r}: raise it or drop columns"
+                f"{self.epsilon!r}: raise it or drop columns",
+                parameter="epsilon",
+                code="resolution",
             )
 
     def _report_lattice(self, columns: int, *, step: float, max_index: int) -> Lattice:
@@ -56,7 +58,9 @@ class LocalMechanism(Mechanism):
         if not math.isfinite(farthest):
             raise ParameterError(
                 f"bounds must leave room for reports in float64, got {self.bounds!r}: rescale the "
-                "columns or raise epsilon"
+                "columns or raise epsilon",
+                parameter="bounds",
+                code="resolution",
             )
         last = np.full(columns, max_index, dtype=np.int64)
         return Lattice(center, half * step, -last, last)
@@ -293,7 +297,11 @@ class ColumnMechanism(LocalMechanism, ColumnChannel):
 
     def _check(self, columns: int) -> None:
         if self.columns not in ("all", "sample"):
-            raise ParameterError(f"columns must be 'all' or 'sample', got {self.columns!r}")
+            raise ParameterError(
+                f"columns must be 'all' or 'sample', got {self.columns!r}",
+                parameter="columns",
+                code="choice",
+            )
         super()._check(columns)
 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:

@@ -164,7 +164,9 @@ class MetricMechanism(Mechanism):
         if not 0 < step < math.inf:
             raise ParameterError(
                 f"epsilon must allow for a lattice on the box, got {self._promised()!r}: "
-                "choose a number nearer to 1 over the width of the box"
+                "choose a number nearer to 1 over the width of the box",
+                parameter="epsilon",
+                code="resolution",
             )
         return Lattice.isotropic(box.low, box.high, step=step)
 
@@ -217,13 +219,17 @@ class MetricMechanism(Mechanism):
         length = parse_unit(self.unit).kind == parse_unit(KILOMETER).kind
         if self._place is not None and self.unit and not length:
             raise ParameterError(
-                f"unit must be a length such as 'km' for a place, got {self.unit!r}"
+                f"unit must be a length such as 'km' for a place, got {self.unit!r}",
+                parameter="unit",
+                code="text",
             )
         if self.schema is not None and self._place is None and self.unit:
             raise ParameterError(
                 f"unit must be left out for a schema that is not one place, got {self.unit!r}: "
                 "epsilon is per unit of the schema's own distance, which is 1 across a number of "
-                "weight 1"
+                "weight 1",
+                parameter="unit",
+                code="unexpected",
             )
         super()._check(columns)
 
@@ -237,14 +243,18 @@ class MetricMechanism(Mechanism):
             here, missing = ("level", "radius") if self.radius is None else ("radius", "level")
             raise ParameterError(
                 f"{here} must come with {missing}, got {here}={given[here]!r} alone: epsilon is "
-                "level / radius"
+                "level / radius",
+                parameter=here,
+                code="missing",
             )
         if self.level is not None and self.epsilon != DEFAULT_EPSILON:
             raise ParameterError(
-                f"epsilon must be left out where level and radius are given, got {self.epsilon!r}"
+                f"epsilon must be left out where level and radius are given, got {self.epsilon!r}",
+                parameter="epsilon",
+                code="unexpected",
             )
         if self.level is not None:
-            _numbers.positive("level / radius", self._promised())
+            _numbers.positive("level", self._promised(), of=" / radius")
 
     def _event(self) -> Event:
         return MetricEvent(

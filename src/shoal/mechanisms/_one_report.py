@@ -100,7 +100,9 @@ def as_table(x: Any, schema: Schema | None, names: Sequence[str] | None) -> Any:
         except TypeError:  # a single value, or none
             raise DataError(
                 "x must be one record, its values in a list or by the names of the columns, got "
-                "something else"
+                "something else",
+                parameter="x",
+                code="shape",
             ) from None
     values = values_by_name(x, names) if isinstance(x, Mapping) else x
     try:

@@ -78,19 +78,24 @@ def check_out(table: "ArrayTable | ArrowTable", out: Any) -> None:
         if out is not None:
             raise ParameterError(
                 f"out must be None where reports are returned, got {out!r}: only those of files "
-                "go to files"
+                "go to files",
+                parameter="out",
+                code="unexpected",
             )
         return
     if out is None:
         raise ParameterError(
             "out must name a new folder for the reports of files, got none",
             parameter="out",
+            code="missing",
             in_python="use fit(X).transform(X, out=...)",
         )
     if table.path is not None and _is_inside(out, table.path):
         raise ParameterError(
             f"out must lie outside the folder of the records, got {str(out)!r}: reports among "
-            "them would be read as records"
+            "them would be read as records",
+            parameter="out",
+            code="conflict",
         )
 
 

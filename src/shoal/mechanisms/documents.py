@@ -188,16 +188,26 @@ def mechanism_from_dict(plain: Any) -> "Mechanism":
     if plain["schema_version"] != VERSION or isinstance(plain["schema_version"], bool):
         raise ParameterError(
             f"schema_version must be {VERSION}, got {plain['schema_version']!r}: read it with the "
-            "version of shoal that wrote it"
+            "version of shoal that wrote it",
+            parameter="schema_version",
+            code="format",
         )
     kind = plain["mechanism"]
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ParameterError(f"mechanism must be one of shoal, got {kind!r} in its document")
+        raise ParameterError(
+            f"mechanism must be one of shoal, got {kind!r} in its document",
+            parameter="mechanism",
+            code="choice",
+        )
     try:
         given = dict(plain["parameters"])
         for name in PRIVATE:
             if name in given:  # a seed would let its author take the noise off
-                raise ParameterError(f"parameters must leave {name} to the device, got it")
+                raise ParameterError(
+                    f"parameters must leave {name} to the device, got it",
+                    parameter="parameters",
+                    code="format",
+                )
         values = {name: _made(name, value) for name, value in given.items()}
         mechanism: Mechanism = getattr(importlib.import_module(PACKAGE), kind)(**values)
         drawn = Guarantee.from_dict(plain["guarantee"])
@@ -206,7 +216,9 @@ def mechanism_from_dict(plain: Any) -> "Mechanism":
     except (TypeError, ValueError):
         raise ParameterError(
             f"parameters must be those of {kind}, got others in its document: read it with the "
-            "version of shoal that wrote it"
+            "version of shoal that wrote it",
+            parameter="parameters",
+            code="format",
         ) from None
     _note_columns(mechanism, plain["columns"], plain["names"])
     # What was handed out decides: the document cannot make it better than the parameters say.
@@ -219,10 +231,18 @@ def _note_columns(mechanism: "Mechanism", columns: Any, names: Any) -> None:
     if columns is None:
         return
     if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:
-        raise ParameterError(f"columns must be a whole number >= 1, got {columns!r}")
+        raise ParameterError(
+            f"columns must be a whole number >= 1, got {columns!r}",
+            parameter="columns",
+            code="whole",
+        )
     if names is not None:
         if not isinstance(names, list) or len(names) != columns:
-            raise ParameterError(f"names must be one for each of {columns} columns, got another")
+            raise ParameterError(
+                f"names must be one for each of {columns} columns, got another",
+                parameter="names",
+                code="shape",
+            )
         for name in names:
             _numbers.printable("names", name)
         mechanism.feature_names_in_ = np.array(names, dtype=object)
@@ -237,7 +257,9 @@ def _plain(name: str, value: Any) -> Any:
     plain = value.item() if isinstance(value, np.generic) else value
     if not isinstance(plain, PLAIN):
         raise ParameterError(
-            f"{name} must be a plain value for a document, got {type(value).__name__}"
+            f"{name} must be a plain value for a document, got {type(value).__name__}",
+            parameter=name,
+            code="type",
         )
     return plain
 

@@ -78,7 +78,8 @@ class PlanarLaplace(MetricMechanism):
         if columns != 2:
             raise DataError(
                 f"X must have 2 columns for PlanarLaplace, got {columns}{_flag(self.schema)}: use "
-                "Laplace"
+                "Laplace",
+                code="columns",
             )
         super()._check(columns)
 
@@ -129,7 +130,8 @@ class SphericalLaplace(MetricMechanism):
     def _check(self, columns: int) -> None:
         if columns != 3:
             raise DataError(
-                f"X must have 3 columns for SphericalLaplace, got {columns}: use Laplace"
+                f"X must have 3 columns for SphericalLaplace, got {columns}: use Laplace",
+                code="columns",
             )
         super()._check(columns)
 

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from shoal import _numbers
 from shoal._bounds import cells_per_column, public_box
 from shoal._docs import shared_docs
 from shoal._estimator_base import BaseEstimator, TransformerMixin, check_is_fitted
@@ -212,7 +213,9 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
             raise ParameterError(
                 "X must be in memory for KdLaplace, which fits its remap on all reports, got a "
                 "table that is not: perturb its files with Laplace, whose reports are the same, "
-                "and remap those"
+                "and remap those",
+                parameter="X",
+                code="unsupported",
             )
         return table
 
@@ -264,8 +267,7 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         )
 
     def _remap(self, mechanism: Laplace) -> Any:
-        if self.remap not in REMAPS:
-            raise ParameterError(f"remap must be one of {REMAPS}, got {self.remap!r}")
+        _numbers.choice("remap", self.remap, REMAPS)
         if self.remap is None:
             return None
         if self.remap == "bayes":

@@ -241,7 +241,11 @@ class Laplace(MetricMechanism):
 
     def _check(self, columns: int) -> None:
         if self.truncate not in (None, "resample"):
-            raise ParameterError(f"truncate must be None or 'resample', got {self.truncate!r}")
+            raise ParameterError(
+                f"truncate must be None or 'resample', got {self.truncate!r}",
+                parameter="truncate",
+                code="choice",
+            )
         super()._check(columns)
         if self.truncate is None:
             return
@@ -251,7 +255,9 @@ class Laplace(MetricMechanism):
             raise ParameterError(
                 f"truncate must be None for {columns} columns at this epsilon and box, got "
                 f"'resample': a draw from a corner lands inside with a chance of {chance:.0e}; "
-                "clip the reports instead, which is free"
+                "clip the reports instead, which is free",
+                parameter="truncate",
+                code="unsupported",
             )
 
     def _event(self) -> Event:

@@ -289,26 +289,34 @@ class PartitionResponse(PartitionChannel, Mechanism):
     def _check(self, columns: int) -> None:
         if self.n_clusters is not None:
             _numbers.count("n_clusters", self.n_clusters)
+        first = _numbers.count("first_partition", self.first_partition, least=0)
         if not (self.partitions is None or isinstance(self.partitions, Partitions)):
-            raise ParameterError(f"partitions must be Partitions or None, got {self.partitions!r}")
+            raise ParameterError(
+                f"partitions must be Partitions or None, got {self.partitions!r}",
+                parameter="partitions",
+                code="type",
+            )
         self._check_epsilon()
         keep_threshold(float(self.epsilon), self.n_colors)
         if self.partitions is not None and self.partitions.columns != columns:
             raise ParameterError(
                 f"partitions must divide the {columns} columns of the records, got "
-                f"{self.partitions!r}"
+                f"{self.partitions!r}",
+                parameter="partitions",
+                code="columns",
             )
         super()._check(columns)
         partitions = self.make_partitions(columns)
-        whole = isinstance(self.first_partition, int | np.integer)
-        if not whole or not 0 <= self.first_partition < partitions.n_partitions:
+        if first >= partitions.n_partitions:
             raise ParameterError(
                 "first_partition must be a whole number below the number of partitions, got "
-                f"{self.first_partition!r}"
+                f"{self.first_partition!r}",
+                parameter="first_partition",
+                code="range",
             )
         # A public point: what cannot be colored fails before anything is spent.
         corner = public_box(channel_bounds(self), columns).low
-        partitions.color(corner.tolist(), int(self.first_partition))
+        partitions.color(corner.tolist(), first)
 
     def _one_record(self, x: Any) -> Sequence[float] | None:
         """Return a record that needs no closer look, encoded; None for any other."""

@@ -160,17 +160,25 @@ class ReportFormat:
             If this mechanism cannot have made these reports.
         """
         if not isinstance(encoded, bytes | bytearray | memoryview):
-            raise ParameterError(f"encoded must be bytes, got {type(encoded).__name__}")
+            raise ParameterError(
+                f"encoded must be bytes, got {type(encoded).__name__}",
+                parameter="encoded",
+                code="type",
+            )
         raw = np.frombuffer(encoded, dtype=np.uint8)
         if raw.size % self.width:
             raise ParameterError(
-                f"encoded must hold {self.width} bytes for each report, got {raw.size} bytes"
+                f"encoded must hold {self.width} bytes for each report, got {raw.size} bytes",
+                parameter="encoded",
+                code="format",
             )
         levels = self._unpack(raw.reshape(-1, self.width))
         if levels is None or (levels >= self._limits).any():
             raise ParameterError(
                 "encoded must hold reports within the range of their mechanism, got others: they "
-                "are of another mechanism"
+                "are of another mechanism",
+                parameter="encoded",
+                code="range",
             )
         indices = self._firsts + self._strides * levels
         self._check_reported(indices)
@@ -256,7 +264,9 @@ class ReportFormat:
         if table.ndim != TABLE or table.shape[1] != len(self.columns):
             raise ParameterError(
                 f"reports must be rows of {len(self.columns)} numbers, got another shape: encode "
-                "what this mechanism drew"
+                "what this mechanism drew",
+                parameter="reports",
+                code="shape",
             )
         return table
 
@@ -269,7 +279,9 @@ class ReportFormat:
         if not (np.isfinite(nearest).all() and (clip or inside.all())):
             raise ParameterError(
                 "reports must lie within the range of their mechanism, got others: they are of "
-                "another mechanism, or raw records"
+                "another mechanism, or raw records",
+                parameter="reports",
+                code="range",
             )
         if not (self._decoded(nearest) == reports).all():
             raise self._off_lattice()
@@ -288,14 +300,18 @@ class ReportFormat:
         if ((counts < fewest) | (counts > most)).any():
             raise ParameterError(
                 f"reports must hold {most} reported columns, got another number: they are of "
-                "another mechanism"
+                "another mechanism",
+                parameter="reports",
+                code="format",
             )
 
     @staticmethod
     def _off_lattice() -> ParameterError:
         return ParameterError(
             "reports must lie on the lattice of their mechanism, got others: they are of another "
-            "mechanism, rounded, or raw records"
+            "mechanism, rounded, or raw records",
+            parameter="reports",
+            code="format",
         )
 
     def _pack(self, levels: Ints) -> bytes:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from shoal import _numbers
 from shoal._typing import Bools, Floats, Ints
 from shoal.exceptions import ParameterError
 
@@ -191,8 +192,7 @@ def f_measure(true_labels: Any, private_labels: Any, *, noise_is_cluster: bool =
     0.767
     """
     true, private = as_label_pair("labels", true_labels, private_labels)
-    if not isinstance(noise_is_cluster, bool):
-        raise ParameterError(f"noise_is_cluster must be True or False, got {noise_is_cluster!r}")
+    _numbers.flag("noise_is_cluster", noise_is_cluster)
     clusters = Contingency.of(true, private)
     if not noise_is_cluster:
         clusters = clusters.without_noise()

@@ -22,10 +22,16 @@ def as_reports(reports: Any, *, records: Floats) -> Floats:
         table = validate_records(reports)
     except DataError:
         raise DataError(
-            f"reports must be a table of finite numbers of the shape of X, {records.shape}"
+            f"reports must be a table of finite numbers of the shape of X, {records.shape}",
+            parameter="reports",
+            code="shape",
         ) from None
     if table.shape != records.shape:
-        raise DataError(f"reports must have the shape of X, {records.shape}, got {table.shape}")
+        raise DataError(
+            f"reports must have the shape of X, {records.shape}, got {table.shape}",
+            parameter="reports",
+            code="shape",
+        )
     return table
 
 
@@ -40,7 +46,9 @@ def report_distances(records: Floats, reports: Floats) -> Floats:
             np.einsum("ij,ij->i", differences, differences, out=squared[part])
     if not np.isfinite(squared).all():
         raise DataError(
-            "X and reports must be small enough for squared distances to be finite: rescale both"
+            "X and reports must be small enough for squared distances to be finite: rescale both",
+            parameter="reports",
+            code="shape",
         )
     return np.sqrt(squared)
 

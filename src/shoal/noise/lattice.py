@@ -74,7 +74,9 @@ class Lattice:
         if not fine.all():
             raise ParameterError(
                 "bounds must allow for lattice steps from 2^-1022 to 2^1022, got one of "
-                f"{self.step[~fine][0]:g}: rescale the columns"
+                f"{self.step[~fine][0]:g}: rescale the columns",
+                parameter="bounds",
+                code="resolution",
             )
 
     @classmethod
@@ -127,12 +129,16 @@ class Lattice:
         if (first > last).any():
             raise ParameterError(
                 f"bounds must be at least one lattice step ({power:g}) apart in every column: "
-                "widen the narrowest column or raise epsilon"
+                "widen the narrowest column or raise epsilon",
+                parameter="bounds",
+                code="resolution",
             )
         if max(np.abs(first).max(), np.abs(last).max()) > LARGEST_INDEX:
             raise ParameterError(
                 f"bounds must lie within 2^52 lattice steps ({power:g}) of zero: "
-                "shift or rescale the columns, or lower epsilon"
+                "shift or rescale the columns, or lower epsilon",
+                parameter="bounds",
+                code="resolution",
             )
         return cls(
             np.zeros_like(low),

@@ -54,7 +54,11 @@ def keep_threshold(epsilon: float, choices: int) -> int:
     0.3005
     """
     if _numbers.positive("epsilon", epsilon) < MIN_EPSILON:
-        raise ParameterError(f"epsilon must be at least 2^-40, got {epsilon!r}: raise it")
+        raise ParameterError(
+            f"epsilon must be at least 2^-40, got {epsilon!r}: raise it",
+            parameter="epsilon",
+            code="resolution",
+        )
     _numbers.count("choices", choices, least=2)
     _, odds = odds_between(Fraction(float(epsilon)))
     return math.floor((1 - odds) / (1 + (int(choices) - 1) * odds) * (1 << WORD_BITS))

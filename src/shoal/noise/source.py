@@ -251,5 +251,7 @@ def as_source(random_state: RandomState) -> RandomSource:
         return SeededSource(random_state.bytes(16))
     raise ParameterError(
         "random_state must be None (secure), an integer, or a numpy RandomState or Generator, "
-        f"got {type(random_state).__name__}"
+        f"got {type(random_state).__name__}",
+        parameter="random_state",
+        code="type",
     )

@@ -95,11 +95,14 @@ def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
         if kind not in ("interval", "levels") or not (whole and in_turn and wide):
             raise ParameterError(
                 "axes must be (kind, start, stop, low, high), one after the other, with finite low "
-                f"below high, got {given!r}"
+                f"below high, got {given!r}",
+                parameter="axes",
             )
         checked.append(Axis(kind, int(start), int(stop), float(low), float(high)))
     if not checked:
-        raise ParameterError("axes must hold at least one axis, got none")
+        raise ParameterError(
+            "axes must hold at least one axis, got none", parameter="axes", code="empty"
+        )
     return tuple(checked)
 
 

@@ -88,14 +88,18 @@ class AxisGrids:
         _numbers.count("cells", self.cells)
         if self.size is not None and not 1 <= _numbers.count("size", self.size) <= len(self.axes):
             raise ParameterError(
-                f"size must be at most the number of axes, {len(self.axes)}, got {self.size!r}"
+                f"size must be at most the number of axes, {len(self.axes)}, got {self.size!r}",
+                parameter="size",
+                code="range",
             )
         largest = sorted((_cells(axis, self.cells) for axis in self.axes), reverse=True)
         most = math.prod(largest[: self._size])
         if most > MAX_CELLS:
             raise ParameterError(
                 f"cells must leave at most 2^26 cells in a partition, got {self.cells!r} on "
-                f"{self._size} axes: choose fewer cells or a smaller size"
+                f"{self._size} axes: choose fewer cells or a smaller size",
+                parameter="cells",
+                code="size",
             )
 
     @property
@@ -166,7 +170,9 @@ class AxisGrids:
         """Return the grids that :meth:`to_dict` described."""
         fields = {"kind", "axes", "n_partitions", "n_colors", "cells", "size", "seed"}
         if set(plain) != fields:
-            raise ParameterError(f"grids must have the fields {sorted(fields)}")
+            raise ParameterError(
+                f"grids must have the fields {sorted(fields)}", parameter="grids", code="format"
+            )
         return cls(**{name: value for name, value in plain.items() if name != "kind"})
 
     @property

@@ -22,11 +22,19 @@ MASK = np.uint64(0xFFFFFFFF)
 def check_public_numbers(n_partitions: int, n_colors: int, seed: int) -> None:
     """Refuse numbers of a public document that no device should work with."""
     if _numbers.count("n_partitions", n_partitions) > MAX_PARTITIONS:
-        raise ParameterError(f"n_partitions must be at most 2^24, got {n_partitions!r}")
+        raise ParameterError(
+            f"n_partitions must be at most 2^24, got {n_partitions!r}",
+            parameter="n_partitions",
+            code="range",
+        )
     if _numbers.count("n_colors", n_colors, least=2) > MAX_COLORS:
-        raise ParameterError(f"n_colors must be at most 2^16, got {n_colors!r}")
+        raise ParameterError(
+            f"n_colors must be at most 2^16, got {n_colors!r}", parameter="n_colors", code="range"
+        )
     if _numbers.count("seed", seed, least=0) >= WORDS:
-        raise ParameterError(f"seed must be below 2^32, got {seed!r}")
+        raise ParameterError(
+            f"seed must be below 2^32, got {seed!r}", parameter="seed", code="range"
+        )
 
 
 def public_words(seed: int, *indices: npt.ArrayLike) -> npt.NDArray[np.int64]:

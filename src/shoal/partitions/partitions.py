@@ -84,18 +84,26 @@ class Partitions:
     def __init__(self, blocks: Sequence[Block]) -> None:
         self.blocks = tuple(blocks)
         if not self.blocks:
-            raise ParameterError("blocks must hold at least one block of partitions, got none")
+            raise ParameterError(
+                "blocks must hold at least one block of partitions, got none",
+                parameter="blocks",
+                code="empty",
+            )
         for name in ("n_colors", "columns"):
             values = {getattr(block, name) for block in self.blocks}
             if len(values) > 1:
                 raise ParameterError(
                     f"blocks must have equal {name}, got {sorted(values)}: a campaign has one box "
-                    "and one number of colors"
+                    "and one number of colors",
+                    parameter="blocks",
+                    code="conflict",
                 )
         low, high = self.bounds
         for block in self.blocks[1:]:
             if not (np.array_equal(block.bounds[0], low) and np.array_equal(block.bounds[1], high)):
-                raise ParameterError("blocks must divide one box, got several")
+                raise ParameterError(
+                    "blocks must divide one box, got several", parameter="blocks", code="conflict"
+                )
         self._starts = np.cumsum([0, *(block.n_partitions for block in self.blocks)])
         self._firsts: list[int] = self._starts[:-1].tolist()
 
@@ -196,12 +204,20 @@ class Partitions:
             The same partitions.
         """
         if not isinstance(plain, Mapping) or set(plain) != {"blocks"}:
-            raise ParameterError("partitions must have the field blocks and no other")
+            raise ParameterError(
+                "partitions must have the field blocks and no other",
+                parameter="partitions",
+                code="format",
+            )
         blocks = []
         for block in plain["blocks"]:
             kind = block.get("kind") if isinstance(block, Mapping) else None
             if kind not in _KINDS:
-                raise ParameterError(f"kind must be one of {sorted(_KINDS)}, got {kind!r}")
+                raise ParameterError(
+                    f"kind must be one of {sorted(_KINDS)}, got {kind!r}",
+                    parameter="kind",
+                    code="choice",
+                )
             blocks.append(_KINDS[kind].from_dict(block))
         return cls(blocks)
 

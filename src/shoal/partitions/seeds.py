@@ -71,24 +71,40 @@ class NearestSeeds:
         """Check the numbers: they may come from a file."""
         pool = np.array(self.pool, dtype=np.float64)
         if pool.ndim != TABLE or not np.isfinite(pool).all():
-            raise ParameterError("pool must be a table of finite numbers, one row for each point")
+            raise ParameterError(
+                "pool must be a table of finite numbers, one row for each point",
+                parameter="pool",
+                code="finite",
+            )
         box = public_box((self.low, self.high), pool.shape[1])
         scale = box.high - box.low if self.scale is None else np.array(self.scale, dtype=np.float64)
         if scale.shape != box.low.shape or not (np.isfinite(scale).all() and (scale > 0).all()):
-            raise ParameterError("scale must have one positive number for each column")
+            raise ParameterError(
+                "scale must have one positive number for each column",
+                parameter="scale",
+                code="shape",
+            )
         # Then the distance of any record in the box is a number, and none is refused later.
         corner = np.maximum(np.abs(box.low), np.abs(box.high))
         largest = np.maximum(np.abs(pool).max(axis=0, initial=0.0), corner)
         if not (largest / MAX_RATIO <= scale).all():
-            raise ParameterError("scale must be at least 1e-150 of the pool and the box, got less")
+            raise ParameterError(
+                "scale must be at least 1e-150 of the pool and the box, got less",
+                parameter="scale",
+                code="range",
+            )
         check_public_numbers(self.n_partitions, self.n_colors, self.seed)
         if _numbers.count("n_seeds", self.n_seeds) > MAX_CHOSEN // self.n_partitions:
             raise ParameterError(
-                f"n_seeds must leave at most 2^26 seeds in all partitions, got {self.n_seeds!r}"
+                f"n_seeds must leave at most 2^26 seeds in all partitions, got {self.n_seeds!r}",
+                parameter="n_seeds",
+                code="size",
             )
         if self.n_seeds > len(pool):
             raise ParameterError(
-                f"n_seeds must be at most the size of the pool, {len(pool)}, got {self.n_seeds!r}"
+                f"n_seeds must be at most the size of the pool, {len(pool)}, got {self.n_seeds!r}",
+                parameter="n_seeds",
+                code="range",
             )
         checked = {"pool": pool, "low": box.low, "high": box.high, "scale": scale}
         for name, value in checked.items():

@@ -80,7 +80,10 @@ def parse_unit(unit: str) -> DistanceUnit:
     number = Fraction(form["number"] or 1) if form else Fraction(0)
     if form is None or number == 0 or text != text.strip():
         raise ParameterError(
-            f"unit must be a name such as 'km', or a number and a name such as '80 m', got {unit!r}"
+            "unit must be a name such as 'km', or a number and a name such as '80 m', got "
+            f"{unit!r}",
+            parameter="unit",
+            code="text",
         )
     kind, scale = _KNOWN.get(form["name"], (form["name"], Fraction(1)))
     return DistanceUnit(kind, number * scale)
@@ -117,6 +120,7 @@ def convert_epsilon(epsilon: Fraction, unit: str, wanted: str) -> Fraction:
             "a metric spend needs the name of its unit of distance, because an epsilon per km "
             "and one per m are not the same",
             parameter="unit",
+            code="missing",
             in_python="give the mechanism a unit, such as unit='km'",
         )
     if given.kind != other.kind:

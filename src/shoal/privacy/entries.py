@@ -47,9 +47,15 @@ class Receipt:
     def __post_init__(self) -> None:
         """Check both fields: a receipt may come from a file."""
         if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 0:
-            raise ParameterError(f"count must be a whole number of at least 0, got {self.count!r}")
+            raise ParameterError(
+                f"count must be a whole number of at least 0, got {self.count!r}",
+                parameter="count",
+                code="whole",
+            )
         if not isinstance(self.hash, str) or not _HASH.fullmatch(self.hash):
-            raise ParameterError("hash must be 64 hexadecimal digits")
+            raise ParameterError(
+                "hash must be 64 hexadecimal digits", parameter="hash", code="format"
+            )
 
     def __str__(self) -> str:
         noun = "entry" if self.count == 1 else "entries"
@@ -124,15 +130,20 @@ class Entry:
         for name in ("time", "purpose", "who", "table", "output"):
             _numbers.text(name, getattr(self, name))
         if self.notion not in _NOTIONS:
-            raise ParameterError(f"notion must be one of {_NOTIONS} to count, got {self.notion!r}")
-        if not isinstance(self.adjacency, Adjacency):
-            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
-        if not isinstance(self.privacy_unit, PrivacyUnit):
-            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
-        if not isinstance(self.seeded, bool):
-            raise ParameterError(f"seeded must be True or False, got {self.seeded!r}")
+            raise ParameterError(
+                f"notion must be one of {_NOTIONS} to count, got {self.notion!r}",
+                parameter="notion",
+                code="choice",
+            )
+        _numbers.instance("adjacency", self.adjacency, Adjacency)
+        _numbers.instance("privacy_unit", self.privacy_unit, PrivacyUnit)
+        _numbers.flag("seeded", self.seeded)
         if isinstance(self.columns, str) or not isinstance(self.columns, Iterable):
-            raise ParameterError(f"columns must be a sequence of names, got {self.columns!r}")
+            raise ParameterError(
+                f"columns must be a sequence of names, got {self.columns!r}",
+                parameter="columns",
+                code="type",
+            )
         names = tuple(_numbers.text("columns", name) for name in self.columns)
         object.__setattr__(self, "columns", names)
 
@@ -177,7 +188,11 @@ class Entry:
         if set(plain) != set(_fields()):
             raise ParameterError(f"an entry must have the fields {_fields()}, got {sorted(plain)}")
         if not isinstance(plain["columns"], list):
-            raise ParameterError(f"columns must be a list, got {plain['columns']!r}")
+            raise ParameterError(
+                f"columns must be a list, got {plain['columns']!r}",
+                parameter="columns",
+                code="type",
+            )
         return cls(
             **{
                 **plain,
@@ -251,17 +266,18 @@ class Limits:
             if checked[name] > left:
                 both = "" if left == checked["delta"] else " less approximate_delta"
                 raise ParameterError(
-                    f"{name} must be at most delta = {self.delta!r}{both}, got {share!r}"
+                    f"{name} must be at most delta = {self.delta!r}{both}, got {share!r}",
+                    parameter=name,
+                    code="range",
                 )
             left -= checked[name]
-        if not isinstance(self.adjacency, Adjacency):
-            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
-        if not isinstance(self.privacy_unit, PrivacyUnit):
-            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
+        _numbers.instance("adjacency", self.adjacency, Adjacency)
+        _numbers.instance("privacy_unit", self.privacy_unit, PrivacyUnit)
         if self.privacy_unit.kind == "user" and not self.privacy_unit.id_column:
             raise ParameterError(
                 "privacy_unit must name the id column of its users",
                 parameter="privacy_unit",
+                code="incomplete",
                 in_python="such as PrivacyUnit.user('person')",
             )
         _numbers.text("table", self.table)
@@ -297,7 +313,9 @@ class Limits:
         """Rebuild limits from :meth:`to_dict`; missing and unknown fields are refused."""
         expected = {field.name for field in fields(cls)}
         if set(plain) != expected:
-            raise ParameterError(f"limits must have the fields {sorted(expected)}")
+            raise ParameterError(
+                f"limits must have the fields {sorted(expected)}", parameter="limits", code="format"
+            )
         adjacency = Adjacency(plain["adjacency"])
         privacy_unit = PrivacyUnit.from_dict(plain["privacy_unit"])
         return cls(**{**plain, "adjacency": adjacency, "privacy_unit": privacy_unit})

@@ -257,15 +257,21 @@ class Repeated(Event):
 
 
 def _one_event(name: str, value: Any) -> Event:
-    if not isinstance(value, Event):
-        raise ParameterError(f"{name} must be an Event, got {value!r}")
-    return value
+    return _numbers.instance(name, value, Event)
 
 
 def _many_events(name: str, value: Any) -> tuple[Event, ...]:
     if isinstance(value, Event) or not hasattr(value, "__iter__"):
-        raise ParameterError(f"{name} must be a sequence of events, got {value!r}")
-    return tuple(_one_event(f"each of {name}", child) for child in value)
+        raise ParameterError(
+            f"{name} must be a sequence of events, got {value!r}", parameter=name, code="type"
+        )
+    events = tuple(value)
+    for child in events:
+        if not isinstance(child, Event):
+            raise ParameterError(
+                f"each of {name} must be an Event, got {child!r}", parameter=name, code="type"
+            )
+    return events
 
 
 def _distance_unit(name: str, value: Any) -> str:
@@ -273,7 +279,7 @@ def _distance_unit(name: str, value: Any) -> str:
     return str(value)
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "purpose": _numbers.text,
     "unit": _distance_unit,
     "epsilon": _numbers.positive,

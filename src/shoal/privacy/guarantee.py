@@ -87,19 +87,19 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         """Check every field; a promise that is malformed must not exist."""
-        if self.notion not in _NOTIONS:
-            raise ParameterError(f"notion must be one of {_NOTIONS}, got {self.notion!r}")
-        if not isinstance(self.adjacency, Adjacency):
-            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
-        if not isinstance(self.seeded, bool):
-            raise ParameterError(f"seeded must be True or False, got {self.seeded!r}")
-        if not isinstance(self.privacy_unit, PrivacyUnit):
-            raise ParameterError(f"privacy_unit must be a PrivacyUnit, got {self.privacy_unit!r}")
+        _numbers.choice("notion", self.notion, _NOTIONS)
+        _numbers.instance("adjacency", self.adjacency, Adjacency)
+        _numbers.flag("seeded", self.seeded)
+        _numbers.instance("privacy_unit", self.privacy_unit, PrivacyUnit)
         parse_unit(self.unit)
         _numbers.text("reason", self.reason)
         if self.notion == "none":
             if not self.reason:
-                raise ParameterError('reason must say why there is no promise, got ""')
+                raise ParameterError(
+                    'reason must say why there is no promise, got ""',
+                    parameter="reason",
+                    code="missing",
+                )
             checked = {"epsilon": math.inf, "delta": 0.0, "mu": None}
         else:
             checked = {
@@ -108,7 +108,11 @@ class Guarantee:
                 "mu": None if self.mu is None else _numbers.non_negative("mu", self.mu),
             }
         if self.notion == "metric" and (self.delta or self.mu is not None):
-            raise ParameterError("delta must be 0 and mu None for a metric promise")
+            raise ParameterError(
+                "delta must be 0 and mu None for a metric promise",
+                parameter="delta",
+                code="conflict",
+            )
         checked |= self._checked_batch()
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -128,13 +132,17 @@ class Guarantee:
             raise ParameterError(
                 "adjacency must be substitution for a shuffled promise, which says nothing about "
                 f"adding a report, got {self.adjacency.value!r}",
+                parameter="adjacency",
+                code="conflict",
                 in_python="pass Adjacency.SUBSTITUTE",
             )
         local_epsilon = _numbers.non_negative("local_epsilon", self.local_epsilon)
         if local_epsilon < self.epsilon:
             raise ParameterError(
                 f"local_epsilon must be at least epsilon = {self.epsilon!r}, got "
-                f"{self.local_epsilon!r}: a shuffler takes nothing away"
+                f"{self.local_epsilon!r}: a shuffler takes nothing away",
+                parameter="local_epsilon",
+                code="range",
             )
         return {
             "local_epsilon": local_epsilon,
@@ -353,7 +361,11 @@ class Guarantee:
             raise ParameterError(f"a guarantee must have the fields {sorted(expected)}")
         values = [adjacency.value for adjacency in Adjacency]
         if given["adjacency"] not in values:
-            raise ParameterError(f"adjacency must be one of {values}, got {given['adjacency']!r}")
+            raise ParameterError(
+                f"adjacency must be one of {values}, got {given['adjacency']!r}",
+                parameter="adjacency",
+                code="choice",
+            )
         given["adjacency"] = Adjacency(given["adjacency"])
         given["privacy_unit"] = PrivacyUnit.from_dict(given["privacy_unit"])
         if given["notion"] == "none" and given["epsilon"] == "infinite":

@@ -148,7 +148,11 @@ class Ledger:
         if self._file is not None:
             self._open(self._file, asked, complete=epsilon is not None)
         elif epsilon is None:
-            raise ParameterError("epsilon must be given for a new ledger, got None")
+            raise ParameterError(
+                "epsilon must be given for a new ledger, got None",
+                parameter="epsilon",
+                code="missing",
+            )
 
     @property
     def path(self) -> str | None:
@@ -379,6 +383,7 @@ class Ledger:
             raise LedgerFileError(
                 f"{self.path} was declared with another {' and '.join(different)}",
                 parameter="limits",
+                code="conflict",
                 in_python="open it as Ledger(path) to take its limits, or choose another path",
             )
         with self._transaction(write=False):
@@ -474,8 +479,7 @@ def _reopened(kind: type[Ledger], path: str, table: str, who: str, output: str) 
 
 
 def _check_event(event: Event) -> None:
-    if not isinstance(event, Event):
-        raise ParameterError(f"event must be an Event, got {event!r}")
+    _numbers.instance("event", event, Event)
 
 
 def _login() -> str:
@@ -490,7 +494,9 @@ def _absolute(path: str | os.PathLike[str]) -> str:
     try:
         return str(Path(path).resolve())
     except (TypeError, ValueError, RuntimeError):
-        raise ParameterError(f"path must be the path of a file, got {path!r}") from None
+        raise ParameterError(
+            f"path must be the path of a file, got {path!r}", parameter="path", code="type"
+        ) from None
 
 
 def _header_limits(plain: dict[str, Any], receipt: Receipt) -> Limits:

@@ -72,17 +72,19 @@ class PrivacyUnit:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        if self.kind not in _KINDS:
-            raise ParameterError(f"kind must be one of {_KINDS}, got {self.kind!r}")
+        _numbers.choice("kind", self.kind, _KINDS)
         _numbers.text("id_column", self.id_column)
-        if not isinstance(self.enforced, bool):
-            raise ParameterError(f"enforced must be True or False, got {self.enforced!r}")
+        _numbers.flag("enforced", self.enforced)
         if self.max_rows is not None:
             object.__setattr__(self, "max_rows", _numbers.count("max_rows", self.max_rows))
         if self.kind == "record" and (self.id_column or self.max_rows is not None):
             raise ParameterError("id_column and max_rows must be left out for records")
         if self.max_rows is None and not self.enforced:
-            raise ParameterError("max_rows must be given where it is not enforced, got None")
+            raise ParameterError(
+                "max_rows must be given where it is not enforced, got None",
+                parameter="max_rows",
+                code="missing",
+            )
 
     @classmethod
     def user(

@@ -96,7 +96,11 @@ def amplify(
     n = _numbers.count("n", n)
     delta = _checked_delta(delta)
     if not isinstance(guarantee, Guarantee):
-        raise ParameterError(f"guarantee must be a Guarantee, got {type(guarantee).__name__}")
+        raise ParameterError(
+            f"guarantee must be a Guarantee, got {type(guarantee).__name__}",
+            parameter="guarantee",
+            code="type",
+        )
     if guarantee.notion != "local" or guarantee.delta > 0:
         what = "metric" if guarantee.notion == "metric" else f"{guarantee.notion!r}"
         raise GuaranteeError(
@@ -230,14 +234,22 @@ def local_epsilon_for(
 def _checked_delta(delta: float) -> float:
     delta = _numbers.positive_probability("delta", delta)
     if delta < _LEAST_DELTA:
-        raise ParameterError(f"delta must be at least {_LEAST_DELTA:g}, got {delta!r}")
+        raise ParameterError(
+            f"delta must be at least {_LEAST_DELTA:g}, got {delta!r}",
+            parameter="delta",
+            code="range",
+        )
     return delta
 
 
 def _checked_colors(n_colors: int) -> int:
     n_colors = _numbers.count("n_colors", n_colors)
     if not 2 <= n_colors <= _MAX_COLORS:
-        raise ParameterError(f"n_colors must be from 2 to {_MAX_COLORS}, got {n_colors!r}")
+        raise ParameterError(
+            f"n_colors must be from 2 to {_MAX_COLORS}, got {n_colors!r}",
+            parameter="n_colors",
+            code="range",
+        )
     return n_colors
 
 

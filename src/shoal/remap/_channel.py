@@ -36,7 +36,9 @@ class Channel:
         if not isinstance(mechanism, ReportChannel):
             raise ParameterError(
                 "mechanism must be the shoal mechanism that made the reports, "
-                f"got {type(mechanism).__name__}"
+                f"got {type(mechanism).__name__}",
+                parameter="mechanism",
+                code="type",
             )
         self.box = box
         self.middle = box.low / 2 + box.high / 2
@@ -106,7 +108,9 @@ class Channel:
         if not same:
             raise ParameterError(
                 "mechanism must have noise that does not depend on the record, such as "
-                f"Laplace, got {type(self.mechanism).__name__}: use Clip or GridRemap"
+                f"Laplace, got {type(self.mechanism).__name__}: use Clip or GridRemap",
+                parameter="mechanism",
+                code="unsupported",
             )
         distances = np.linalg.norm(offsets, axis=1)
         rate = float((self.peak - distribution).sum() / distances.sum())

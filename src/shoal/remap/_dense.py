@@ -55,7 +55,9 @@ class DensePosterior:
         if np.prod(2.0 * (cells + margin)) > MAX_VALUES:
             raise ParameterError(
                 f"cells must leave at most 2^24 values with the noise around the box, got "
-                f"{cells.tolist()}: ask for fewer cells"
+                f"{cells.tolist()}: ask for fewer cells",
+                parameter="cells",
+                code="size",
             )
         self.grid = RegularGrid(box, cells, margin.astype(np.int64))
 

@@ -154,8 +154,7 @@ class BayesRemap(Remap):
         _numbers.non_negative("tol", self.tol)
         if self.radius is not None:
             _numbers.positive("radius", self.radius)
-        if self.loss not in LOSSES:
-            raise ParameterError(f"loss must be one of {LOSSES}, got {self.loss!r}")
+        _numbers.choice("loss", self.loss, LOSSES)
         if self.cells is not None:
             cells_per_column(self.cells, columns)
         channel = Channel(self.mechanism, self._box(columns))
@@ -164,7 +163,9 @@ class BayesRemap(Remap):
         elif self.prior is not None:
             raise ParameterError(
                 f"prior must be None for more than {MAX_COLUMNS} columns, got one for {columns}: "
-                "no grid of that many columns fits memory"
+                "no grid of that many columns fits memory",
+                parameter="prior",
+                code="unsupported",
             )
 
     def _learn(self, reports: Floats) -> None:
@@ -213,7 +214,9 @@ class BayesRemap(Remap):
         if not proper or prior.sum() == 0:
             raise ParameterError(
                 f"prior must have shape {shape}, one weight >= 0 for each cell and not all zero, "
-                f"got {_outline(self.prior)}: give cells as well to fix the shape"
+                f"got {_outline(self.prior)}: give cells as well to fix the shape",
+                parameter="prior",
+                code="shape",
             )
         prior /= prior.sum()
         return prior

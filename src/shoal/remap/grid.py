@@ -117,7 +117,10 @@ class GridRemap(Remap):
             return
         if self.bounds is not None:
             raise ParameterError(
-                f"bounds must be None where points are given, got {self.bounds!r}: pass one of them"
+                f"bounds must be None where points are given, got {self.bounds!r}: pass one of "
+                "them",
+                parameter="bounds",
+                code="unexpected",
             )
         self._points(columns)
 
@@ -139,11 +142,17 @@ class GridRemap(Remap):
             points = validate_records(self.points)
         except DataError as error:
             message = f"points {str(error).removeprefix('X ')}"
-            raise ParameterError(message if "got" in message else f"{message}, got none") from None
+            raise ParameterError(
+                message if "got" in message else f"{message}, got none",
+                parameter="points",
+                code=error.code,
+            ) from None
         if points.shape[1] != columns:
             raise ParameterError(
                 f"points must have one column per column of the reports ({columns}), "
-                f"got {points.shape[1]}"
+                f"got {points.shape[1]}",
+                parameter="points",
+                code="columns",
             )
         return points
 

@@ -93,7 +93,9 @@ def iterative_bayesian_update(
     if kernel.ndim != counts.ndim or any(side % 2 == 0 for side in kernel.shape):
         raise ParameterError(
             f"kernel must have an odd number of values in each of {counts.ndim} columns, "
-            f"got shape {kernel.shape}"
+            f"got shape {kernel.shape}",
+            parameter="kernel",
+            code="shape",
         )
     channel = Convolution(kernel, cells, counts.shape)
     return update_prior(channel, counts, _start(start, cells), max_iter=max_iter, tol=tol)
@@ -163,7 +165,11 @@ def _start(start: Any, cells: Sequence[int]) -> Floats:
         return np.full(cells, 1.0 / np.prod(cells))
     prior = _table("start", start)
     if prior.shape != tuple(cells):
-        raise ParameterError(f"start must have shape {tuple(cells)}, got {prior.shape}")
+        raise ParameterError(
+            f"start must have shape {tuple(cells)}, got {prior.shape}",
+            parameter="start",
+            code="shape",
+        )
     prior /= prior.sum()
     return prior
 
@@ -172,10 +178,14 @@ def _table(name: str, values: Any) -> Floats:
     try:
         table = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be an array of numbers, got {values!r}") from None
+        raise ParameterError(
+            f"{name} must be an array of numbers, got {values!r}", parameter=name, code="type"
+        ) from None
     if table.ndim == 0 or not (np.isfinite(table).all() and (table >= 0).all() and table.any()):
         raise ParameterError(
-            f"{name} must be an array of numbers >= 0, not all zero, got shape {table.shape}"
+            f"{name} must be an array of numbers >= 0, not all zero, got shape {table.shape}",
+            parameter=name,
+            code="shape",
         )
     return table
 
@@ -188,6 +198,8 @@ def _inner(cells: Sequence[int], outer: tuple[int, ...]) -> tuple[int, ...]:
     if not fits:
         raise ParameterError(
             f"cells must lie in the middle of counts of shape {outer}, as many on each side, "
-            f"got {tuple(cells)!r}"
+            f"got {tuple(cells)!r}",
+            parameter="cells",
+            code="shape",
         )
     return inner

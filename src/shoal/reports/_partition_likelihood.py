@@ -47,14 +47,18 @@ def tally(reports: Floats, partitions: Partitions, times: Ints | None = None) ->
     n, colors = partitions.n_partitions, partitions.n_colors
     if reports.shape[1] != PAIR:
         raise ParameterError(
-            f"reports must have two columns, partition and color, got {reports.shape[1]}"
+            f"reports must have two columns, partition and color, got {reports.shape[1]}",
+            parameter="reports",
+            code="columns",
         )
     partition, color = reports.T
     whole = (partition == np.rint(partition)) & (color == np.rint(color))
     if not (whole & (partition >= 0) & (partition < n) & (color >= 0) & (color < colors)).all():
         raise ParameterError(
             f"reports must be whole numbers, partition below {n} and color below {colors}: these "
-            "are from another mechanism or campaign; pass the mechanism that made them"
+            "are from another mechanism or campaign; pass the mechanism that made them",
+            parameter="reports",
+            code="whole",
         )
     pairs = partition.astype(np.int64) * colors + color.astype(np.int64)
     counts = np.bincount(pairs, weights=times, minlength=n * colors)

@@ -82,7 +82,9 @@ def open_estimator(
     if grid is None:
         raise ParameterError(
             "mechanism must have an epsilon that leaves some trace of the record, got noise of "
-            f"{float(distribution.spread(box).max()):.3g} on a box that is hardly wider: raise it"
+            f"{float(distribution.spread(box).max()):.3g} on a box that is hardly wider: raise it",
+            parameter="mechanism",
+            code="guarantee",
         )
     channel = open_channel(distribution, grid)
     first = rng.permutation(len(reports)) % 2 == 0

@@ -141,16 +141,24 @@ def check_analysis(
     {'n_clusters': 5, 'n_init': 3, 'max_iter': None, 'confidence': 0.95, 'contamination': None}
     """
     if not isinstance(method, str) or method not in ANALYSES:
-        raise ParameterError(f"method must be one of {', '.join(ANALYSES)}, got {method!r}")
+        raise ParameterError(
+            f"method must be one of {', '.join(ANALYSES)}, got {method!r}",
+            parameter="method",
+            code="choice",
+        )
     chosen = ANALYSES[method]
     if not isinstance(parameters, Mapping):
         raise ParameterError(
-            f"parameters must be names and values, got {type(parameters).__name__}"
+            f"parameters must be names and values, got {type(parameters).__name__}",
+            parameter="parameters",
+            code="type",
         )
     for name in parameters:
         if name not in chosen.parameters:
             raise ParameterError(
-                f"parameters of {method} must be of {', '.join(chosen.parameters)}, got {name!r}"
+                f"parameters of {method} must be of {', '.join(chosen.parameters)}, got {name!r}",
+                parameter=name,
+                code="unknown",
             )
     given = {name: value for name, value in parameters.items() if value is not None}
     checked = {
@@ -160,7 +168,11 @@ def check_analysis(
     if method == NOISE_AWARE and checked["n_clusters"] is None:
         checked["n_clusters"] = getattr(mechanism, "n_clusters", None) or DEFAULT_CLUSTERS
     if channel_bounds(mechanism) is None:
-        raise ParameterError("mechanism must have public bounds or a schema, got neither")
+        raise ParameterError(
+            "mechanism must have public bounds or a schema, got neither",
+            parameter="mechanism",
+            code="incomplete",
+        )
     chosen.refuse(mechanism, checked)
     return checked
 
@@ -229,7 +241,11 @@ def _whole(least: int, most: int) -> tuple[str, Callable[[str, Any], int]]:
     def check(name: str, value: Any) -> int:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or not least <= value <= most:
-            raise ParameterError(f"{name} must be {rule}, got {value!r}")
+            raise ParameterError(
+                f"{name} must be {rule}, got {value!r}",
+                parameter=name,
+                code="range" if whole else "whole",
+            )
         return int(value)
 
     return rule, check
@@ -241,7 +257,9 @@ def _one_of(names: tuple[str, ...]) -> tuple[str, Callable[[str, Any], str]]:
 
     def check(name: str, value: Any) -> str:
         if value not in names:
-            raise ParameterError(f"{name} must be {rule}, got {value!r}")
+            raise ParameterError(
+                f"{name} must be {rule}, got {value!r}", parameter=name, code="choice"
+            )
         return str(value)
 
     return rule, check
@@ -267,13 +285,17 @@ def _refuse_density(mechanism: Any, _parameters: Mapping[str, Any]) -> None:
     if schema is not None and any(isinstance(field, Category) for field in schema.features):
         raise ParameterError(
             "method density must come with reports of numbers, got a schema with categories, "
-            "which have no shapes: take noise-aware"
+            "which have no shapes: take noise-aware",
+            parameter="method",
+            code="unsupported",
         )
     columns = record_columns(mechanism)
     if columns is not None and columns > MAX_SHAPE_COLUMNS:
         raise ParameterError(
             f"method density must come with at most {MAX_SHAPE_COLUMNS} columns, got {columns}: in "
-            "more, cells of a grid hold too few reports; take noise-aware"
+            "more, cells of a grid hold too few reports; take noise-aware",
+            parameter="method",
+            code="unsupported",
         )
     if not isinstance(mechanism, PartitionChannel):
         refuse_unknown_noise(mechanism, biased=True)
@@ -285,18 +307,24 @@ def _refuse_remap(mechanism: Any, parameters: Mapping[str, Any]) -> None:
     if not whole:
         raise ParameterError(
             "method remap must come with reports that are the record and noise, got those of "
-            f"{type(mechanism).__name__}: take noise-aware"
+            f"{type(mechanism).__name__}: take noise-aware",
+            parameter="method",
+            code="unsupported",
         )
     if parameters["remap"] == "bayes":
         if parameters["cells"] != DEFAULT_CELLS:
             raise ParameterError(
                 f"cells must come with remap grid, got {parameters['cells']} with bayes: leave it "
-                "out"
+                "out",
+                parameter="cells",
+                code="conflict",
             )
         if kind != "radial" or getattr(mechanism, "truncate", None) is not None:
             raise ParameterError(
                 "remap must be grid for noise that depends on the record, got bayes with "
-                f"{type(mechanism).__name__}"
+                f"{type(mechanism).__name__}",
+                parameter="remap",
+                code="unsupported",
             )
 
 

@@ -110,8 +110,7 @@ def cluster_reports(
     >>> cluster_reports(reports, "agglomerative", n_clusters=2).n_clusters
     2
     """
-    if method not in METHODS:
-        raise ParameterError(f"method must be one of {METHODS}, got {method!r}")
+    _numbers.choice("method", method, METHODS)
     for name, value in (("n_clusters", n_clusters), ("min_samples", min_samples)):
         if value is not None:
             _numbers.count(name, value)
@@ -121,7 +120,9 @@ def cluster_reports(
     if method in ("agglomerative", "affinity") and len(table) > MAX_PAIRED:
         raise ParameterError(
             f"method must be kmeans, optics or dbscan for more than {MAX_PAIRED} reports, got "
-            f"{method!r}: its memory grows with the square of their number"
+            f"{method!r}: its memory grows with the square of their number",
+            parameter="method",
+            code="size",
         )
     rng = check_random_state(random_state)
     if method in COUNTED:

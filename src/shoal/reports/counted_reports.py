@@ -82,7 +82,9 @@ class CountedReports:
         if not isinstance(mechanism, PartitionChannel):
             raise ParameterError(
                 f"mechanism must be a PartitionResponse, got {type(mechanism).__name__}: its "
-                "reports hardly repeat, so pass them one by one"
+                "reports hardly repeat, so pass them one by one",
+                parameter="mechanism",
+                code="type",
             )
         partitions = mechanism.make_partitions()
         counts = np.zeros(partitions.n_partitions * partitions.n_colors, dtype=np.int64)
@@ -91,7 +93,9 @@ class CountedReports:
             counts[seen.pairs] += seen.counts.astype(np.int64)
         pairs = np.flatnonzero(counts)
         if not len(pairs):
-            raise DataError("reports must hold at least one, got none")
+            raise DataError(
+                "reports must hold at least one, got none", parameter="reports", code="empty"
+            )
         reports = np.column_stack(np.divmod(pairs, partitions.n_colors)).astype(np.float64)
         return cls(reports, counts[pairs])
 

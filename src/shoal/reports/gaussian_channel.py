@@ -48,7 +48,11 @@ class GaussianChannel:
         """Refuse noise without a size, and promises that are none."""
         _numbers.positive("sigma", self.sigma)
         if not (self.guarantee is None or isinstance(self.guarantee, Guarantee)):
-            raise ParameterError(f"guarantee must be a Guarantee or None, got {self.guarantee!r}")
+            raise ParameterError(
+                f"guarantee must be a Guarantee or None, got {self.guarantee!r}",
+                parameter="guarantee",
+                code="type",
+            )
 
     @property
     def guarantee_(self) -> Guarantee:

@@ -61,7 +61,9 @@ def liars_weight(mechanism: Any, columns: int) -> float:
     if not isinstance(mechanism, ReportChannel | GaussianChannel):
         raise ParameterError(
             "mechanism must be the one that made the reports, or a GaussianChannel, "
-            f"got {type(mechanism).__name__}"
+            f"got {type(mechanism).__name__}",
+            parameter="mechanism",
+            code="type",
         )
     if isinstance(mechanism, ReportChannel) and mechanism.noise_kind == "corners":
         return 1.0 / math.tanh(float(mechanism.guarantee_.epsilon) / 2)

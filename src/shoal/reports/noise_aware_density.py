@@ -269,14 +269,18 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
         if columns > MAX_COLUMNS:
             raise DataError(
                 f"Z must have at most {MAX_COLUMNS} columns, got {columns}: in more, cells of a "
-                "grid hold too few reports to show shapes; choose columns, or use NoiseAwareKMeans"
+                "grid hold too few reports to show shapes; choose columns, or use NoiseAwareKMeans",
+                parameter="Z",
+                code="columns",
             )
         try:
             check_random_state(self.random_state)
         except ValueError:
             raise ParameterError(
                 "random_state must be None, an int or a RandomState, "
-                f"got {type(self.random_state).__name__}"
+                f"got {type(self.random_state).__name__}",
+                parameter="random_state",
+                code="type",
             ) from None
 
     def _box(self) -> Box:

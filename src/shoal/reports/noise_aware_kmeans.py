@@ -306,7 +306,9 @@ class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
         except ValueError:
             raise ParameterError(
                 "random_state must be None, an int or a RandomState, "
-                f"got {type(self.random_state).__name__}"
+                f"got {type(self.random_state).__name__}",
+                parameter="random_state",
+                code="type",
             ) from None
         return Settings(self.n_clusters, self.n_init, self.max_iter, float(self.confidence))
 

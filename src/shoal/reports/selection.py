@@ -110,16 +110,25 @@ def select_n_clusters(
     >>> select_n_clusters(blobs, method="silhouette", random_state=0).n_clusters
     3
     """
-    if method not in METHODS:
-        raise ParameterError(f"method must be one of {METHODS}, got {method!r}")
+    _numbers.choice("method", method, METHODS)
     try:
         numbers = sorted({_numbers.count("candidates", number) for number in candidates})
     except TypeError:
-        raise ParameterError(f"candidates must be whole numbers, got {candidates!r}") from None
+        raise ParameterError(
+            f"candidates must be whole numbers, got {candidates!r}",
+            parameter="candidates",
+            code="whole",
+        ) from None
     if not numbers:
-        raise ParameterError("candidates must hold a number of clusters, got none")
+        raise ParameterError(
+            "candidates must hold a number of clusters, got none",
+            parameter="candidates",
+            code="empty",
+        )
     if method == "silhouette" and numbers[0] == 1:
-        raise ParameterError("candidates must be > 1 for the silhouette, got 1")
+        raise ParameterError(
+            "candidates must be > 1 for the silhouette, got 1", parameter="candidates", code="range"
+        )
     table = as_table(reports, standardize)
     rng = check_random_state(random_state)
     distinct = len(np.unique(table, axis=0))
@@ -255,7 +264,11 @@ def select_dbscan_eps(
 def as_table(reports: Any, standardize: Any) -> Floats:
     """Check reports and divide each column by its standard deviation, if asked to."""
     if not isinstance(standardize, bool | np.bool_):
-        raise ParameterError(f"standardize must be True or False, got {standardize!r}")
+        raise ParameterError(
+            f"standardize must be True or False, got {standardize!r}",
+            parameter="standardize",
+            code="type",
+        )
     table = validate_records(reports)
     if not standardize:
         return table

@@ -143,7 +143,9 @@ class TwoRoundCampaign:
         self.n_clusters = _numbers.count("n_clusters", n_clusters)
         if not isinstance(mechanism, PartitionChannel):
             raise ParameterError(
-                f"mechanism must be a PartitionResponse, got {type(mechanism).__name__}"
+                f"mechanism must be a PartitionResponse, got {type(mechanism).__name__}",
+                parameter="mechanism",
+                code="type",
             )
         # A copy: what was reported keeps its promise when the caller's parameters change.
         self.mechanism: Any = clone(mechanism)
@@ -280,7 +282,9 @@ class TwoRoundCampaign:
         if self.second_ is not None:
             raise ParameterError(
                 "second must be asked for once, got a campaign that has its second partitions: "
-                "read them as second_"
+                "read them as second_",
+                parameter="second",
+                code="conflict",
             )
         reports = self._checked("first_reports", first_reports, 0, self.first.n_partitions)
         rng = np.random.RandomState(self.seed)
@@ -386,6 +390,8 @@ class TwoRoundCampaign:
         if self.second_ is None:
             raise ParameterError(
                 "second must be asked for before round two, got a campaign without it",
+                parameter="second",
+                code="conflict",
                 in_python="call second(first_reports)",
             )
         return self.second_
@@ -403,7 +409,9 @@ class TwoRoundCampaign:
         if ((partition < begin) | (partition >= end)).any():
             raise ParameterError(
                 f"{name} must hold partitions {begin} to {end - 1}, got others: pass the reports "
-                "of each round by themselves"
+                "of each round by themselves",
+                parameter=name,
+                code="range",
             )
         return table
 

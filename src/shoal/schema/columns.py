@@ -42,7 +42,8 @@ def plain_column(values: Any) -> Column:
         raise DataTypeError("X must be a plain array, got a masked one: drop or fill its gaps")
     if array.ndim != 1:
         raise DataError(
-            f"X must have columns of one value a row, got one with {array.ndim} dimensions"
+            f"X must have columns of one value a row, got one with {array.ndim} dimensions",
+            code="shape",
         )
     kind = array.dtype.kind
     if kind in "iu" and _beyond_doubles(array):
@@ -93,7 +94,7 @@ def named_columns(
     raw = raw_columns(X, names, others=others, whole=whole)
     columns = {name: plain_column(values) for name, values in raw.items()}
     if len({len(column.values) for column in columns.values()}) > 1:
-        raise DataError("X must have columns of one length, got several lengths")
+        raise DataError("X must have columns of one length, got several lengths", code="shape")
     return columns
 
 
@@ -115,7 +116,7 @@ def raw_columns(
     if absent:
         raise DataError(
             f"X must have a column for every field of the schema, got none named {absent[0]!r}",
-            parameter="schema",
+            code="columns",
             in_python="rename the column, or give the field another role",
         )
     return {name: to_native(found[name]) for name in names}
@@ -127,7 +128,8 @@ def _check_same_rows(columns: Iterable[Any]) -> None:
     if any(not index.equals(indexes[0]) for index in indexes[1:]):
         raise DataError(
             "X must have columns with one index, got columns of pandas with several: take them "
-            "from one frame, or pass arrays"
+            "from one frame, or pass arrays",
+            code="conflict",
         )
 
 
@@ -202,9 +204,9 @@ def _from_frame(X: Any) -> dict[str, Any]:
         frame = nw.from_native(X, eager_only=True)
         names = [str(name) for name in frame.columns]
     except nw.exceptions.DuplicateError:
-        raise DataError(TWICE) from None
+        raise DataError(TWICE, code="duplicate") from None
     if len(set(names)) < len(names):
-        raise DataError(TWICE)
+        raise DataError(TWICE, code="duplicate")
     return {name: frame[name] for name in names}
 
 
@@ -230,7 +232,7 @@ def _from_rows(X: Any, names: Sequence[str], others: Sequence[str]) -> dict[str,
         raise DataError(
             f"X must be a table with the {len(names)} columns of the schema in their order, got "
             f"{width} columns without names",
-            parameter="schema",
+            code="columns",
             in_python="pass a data frame, or a dict of columns, whose names are those of the "
             "schema",
         )
@@ -250,4 +252,6 @@ def _object_array(values: Any, *, rows: bool = False) -> npt.NDArray[Any]:
     try:
         return np.array([list(row) for row in values], dtype=object)
     except (TypeError, ValueError):
-        raise DataError("X must be a table, one record a row, all of one length") from None
+        raise DataError(
+            "X must be a table, one record a row, all of one length", code="shape"
+        ) from None

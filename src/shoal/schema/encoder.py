@@ -109,6 +109,8 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         if not isinstance(self.schema, Schema):
             raise ParameterError(
                 f"schema must be a Schema, got {type(self.schema).__name__}",
+                parameter="schema",
+                code="type",
                 in_python="pass SchemaEncoder(Schema([...])), or Schema.load(path)",
             )
         self.schema.check_complete()

@@ -106,14 +106,18 @@ class Field:
             _numbers.printable(name, getattr(self, name))
         _numbers.text("description", self.description)
         if not self.name:
-            raise ParameterError("name must be that of a column, got an empty one")
-        _numbers.positive(f"weight of field {self.name!r}", self.weight)
+            raise ParameterError(
+                "name must be that of a column, got an empty one", parameter="name", code="empty"
+            )
+        _numbers.positive("weight", self.weight, of=f" of field {self.name!r}")
         self._one_of("missing", MISSING_WAYS)
         self._one_of("role", self.roles)
         if (self.missing == "fill") != (self.fill is not None):
             raise ParameterError(
                 f"fill of field {self.name!r} must be given where missing is 'fill', and only "
-                f"there, got {self.fill!r} where it is {self.missing!r}"
+                f"there, got {self.fill!r} where it is {self.missing!r}",
+                parameter="fill",
+                code="conflict",
             )
         object.__setattr__(self, "missing_values", _texts("missing_values", self.missing_values))
         self._check()
@@ -180,7 +184,9 @@ class Field:
         if getattr(self, name) not in allowed:
             raise ParameterError(
                 f"{name} of field {self.name!r} must be one of {tuple(allowed)}, got "
-                f"{getattr(self, name)!r}"
+                f"{getattr(self, name)!r}",
+                parameter=name,
+                code="choice",
             )
 
     def _refuse_missing(self) -> DataError:
@@ -192,7 +198,9 @@ class Field:
 
 def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
     if isinstance(values, str) or not all(isinstance(value, str) for value in values):
-        raise ParameterError(f"{name} must be a list of text, got {values!r}")
+        raise ParameterError(
+            f"{name} must be a list of text, got {values!r}", parameter=name, code="type"
+        )
     return tuple(values)
 
 
@@ -373,15 +381,25 @@ def _truth(value: Any) -> Any:
 def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
     """Return categories by their text, as values of a table are; none twice, and not too many."""
     if isinstance(values, str):
-        raise ParameterError(f"categories of field {name!r} must be a list, got {values!r}")
+        raise ParameterError(
+            f"categories of field {name!r} must be a list, got {values!r}",
+            parameter="categories",
+            code="type",
+        )
     rule = f"categories of field {name!r}"
     known = tuple(_numbers.printable(rule, category_text(value)) for value in values)
     if len(set(known)) < len(known):
-        raise ParameterError(f"categories of field {name!r} must be different, got one twice")
+        raise ParameterError(
+            f"categories of field {name!r} must be different, got one twice",
+            parameter="categories",
+            code="duplicate",
+        )
     if len(known) > MAX_LEVELS:
         raise ParameterError(
             f"categories of field {name!r} must be at most {MAX_LEVELS}, because each gets noise "
-            f"of its own, got {len(known)}: name the common ones, all else counts as other"
+            f"of its own, got {len(known)}: name the common ones, all else counts as other",
+            parameter="categories",
+            code="size",
         )
     return known
 
@@ -389,5 +407,9 @@ def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
 def check_fill(name: str, fill: Any, levels: Sequence[str]) -> str:
     """Return a fill by its text, which must be one of the levels."""
     if (text := category_text(fill)) not in levels:
-        raise ParameterError(f"fill of field {name!r} must be one of its categories, got {fill!r}")
+        raise ParameterError(
+            f"fill of field {name!r} must be one of its categories, got {fill!r}",
+            parameter="fill",
+            code="choice",
+        )
     return text

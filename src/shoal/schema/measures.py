@@ -142,22 +142,34 @@ class Number(_Measured):
                 object.__setattr__(
                     self,
                     name,
-                    _numbers.finite(f"{name} of field {self.name!r}", getattr(self, name)),
+                    _numbers.finite(name, getattr(self, name), of=f" of field {self.name!r}"),
                 )
         if self.minimum is not None and self.maximum is not None:
             if not self.minimum < self.maximum:
                 raise ParameterError(
                     f"minimum of field {self.name!r} must be below its maximum, got "
-                    f"{self.minimum:g} and {self.maximum:g}"
+                    f"{self.minimum:g} and {self.maximum:g}",
+                    parameter="minimum",
+                    code="order",
                 )
             if not math.isfinite(self.maximum - self.minimum):
-                raise ParameterError(f"bounds of field {self.name!r} must be closer together")
+                raise ParameterError(
+                    f"bounds of field {self.name!r} must be closer together",
+                    parameter="bounds",
+                    code="resolution",
+                )
             if not self.minimum / 2 < self.maximum / 2:
-                raise ParameterError(f"bounds of field {self.name!r} must be further apart")
+                raise ParameterError(
+                    f"bounds of field {self.name!r} must be further apart",
+                    parameter="bounds",
+                    code="resolution",
+                )
         if self.role == "sample_weight" and (self.minimum or 0.0) < 0:
             raise ParameterError(
                 f"minimum of field {self.name!r} must be at least 0 for a weight, got "
-                f"{self.minimum:g}"
+                f"{self.minimum:g}",
+                parameter="minimum",
+                code="range",
             )
 
     @property
@@ -246,7 +258,9 @@ class Date(_Measured):
                 parse_day(text)
             except (TypeError, ValueError):
                 raise ParameterError(
-                    f"{name} of field {self.name!r} must be a date as YYYY-MM-DD, got {value!r}"
+                    f"{name} of field {self.name!r} must be a date as YYYY-MM-DD, got {value!r}",
+                    parameter=name,
+                    code="text",
                 ) from None
             object.__setattr__(self, name, text)
         if self.minimum is not None and self.maximum is not None:
@@ -254,7 +268,9 @@ class Date(_Measured):
             if not low < high:
                 raise ParameterError(
                     f"minimum of field {self.name!r} must be before its maximum, got "
-                    f"{self.minimum} and {self.maximum}"
+                    f"{self.minimum} and {self.maximum}",
+                    parameter="minimum",
+                    code="order",
                 )
 
     @property

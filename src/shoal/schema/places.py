@@ -100,12 +100,16 @@ class Place(Field):
                 object.__setattr__(self, name, self._degrees(name, getattr(self, name)))
         if self.radius is not None:
             object.__setattr__(
-                self, "radius", _numbers.positive(f"radius of field {self.name!r}", self.radius)
+                self,
+                "radius",
+                _numbers.positive("radius", self.radius, of=f" of field {self.name!r}"),
             )
             if self.radius > MAX_RADIUS:
                 raise ParameterError(
                     f"radius of field {self.name!r} must be at most {MAX_RADIUS:g} km, got "
-                    f"{self.radius:g}: use two numbers for places all over the globe"
+                    f"{self.radius:g}: use two numbers for places all over the globe",
+                    parameter="radius",
+                    code="range",
                 )
 
     @property
@@ -273,10 +277,12 @@ class Place(Field):
     def _degrees(self, name: str, value: Any) -> tuple[float, float]:
         rule = f"{name} of field {self.name!r} must be (longitude, latitude) in degrees"
         if isinstance(value, str) or np.shape(value) != (PAIR,):
-            raise ParameterError(f"{rule}, got {value!r}")
+            raise ParameterError(f"{rule}, got {value!r}", parameter=name, code="shape")
         longitude, latitude = (_numbers.finite(name, one) for one in value)
         if not (abs(longitude) <= TURN and abs(latitude) <= HALF_TURN / 2):
-            raise ParameterError(f"{rule}, got {value!r}: longitude comes first")
+            raise ParameterError(
+                f"{rule}, got {value!r}: longitude comes first", parameter=name, code="range"
+            )
         return longitude, latitude
 
     def _written(self, longitude: float, latitude: float) -> Any:

@@ -402,7 +402,7 @@ def _read_answer(name: str, kind: str, question: str, text: str, kwargs: dict[st
     except KeyError:
         raise ParameterError(f"{words} of {name!r} must be yes or no") from None
     except ValueError as wrong:
-        raise ParameterError(f"{words} must be {wrong}") from None
+        raise ParameterError(f"{words} must be {wrong}", parameter=parameter) from None
 
 
 def _kept(kind: str, before: Field | None) -> dict[str, Any]:

@@ -63,20 +63,32 @@ class Schema:
         """Check that fields are fields, and no column is in two."""
         fields = tuple(self.fields)
         if not fields or not all(isinstance(field, Field) for field in fields):
-            raise ParameterError("fields must be one or more fields such as Number or Category")
+            raise ParameterError(
+                "fields must be one or more fields such as Number or Category",
+                parameter="fields",
+                code="empty",
+            )
         names = [field.name for field in fields]
         columns = [name for field in fields for name in field.columns]
         for each in (names, columns):
             twice = sorted({name for name in each if each.count(name) > 1})
             if twice:
-                raise ParameterError(f"fields must have different names, got {twice[0]!r} twice")
+                raise ParameterError(
+                    f"fields must have different names, got {twice[0]!r} twice",
+                    parameter="fields",
+                    code="duplicate",
+                )
         for role in ("user", "sample_weight"):
             several = [field.name for field in fields if field.role == role]
             if len(several) > 1:
                 raise ParameterError(f"one field may have the role {role!r}, got {several}")
         words = self.missing_values
         if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-            raise ParameterError(f"missing_values must be a list of text, got {words!r}")
+            raise ParameterError(
+                f"missing_values must be a list of text, got {words!r}",
+                parameter="missing_values",
+                code="type",
+            )
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "missing_values", tuple(words))
 
@@ -124,7 +136,9 @@ class Schema:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ParameterError(
-                f"fields must have names that differ when they are encoded, got {twice!r} twice"
+                f"fields must have names that differ when they are encoded, got {twice!r} twice",
+                parameter="fields",
+                code="duplicate",
             )
         return EncodedSpace(tuple(parts), tuple(names))
 
@@ -162,16 +176,23 @@ class Schema:
             If a field is incomplete, or no field is a feature.
         """
         if not self.features:
-            raise ParameterError("schema must have a field with the role 'feature', got none")
+            raise ParameterError(
+                "schema must have a field with the role 'feature', got none",
+                parameter="schema",
+                code="incomplete",
+            )
         for name, lacking in self.lacking().items():
             if self[name].type == Field.type:  # nobody learns a type
                 raise ParameterError(
                     f"field {name!r} of the schema must have {lacking}, known without the records: "
-                    "declare it, or give the field the role 'ignore'"
+                    "declare it, or give the field the role 'ignore'",
+                    parameter="schema",
+                    code="incomplete",
                 )
             raise ParameterError(
                 f"field {name!r} of the schema must have {lacking}, known without the records",
-                parameter="lacking",
+                parameter="schema",
+                code="incomplete",
                 in_python="declare what anyone may enter, or learn it privately with "
                 "shoal.cluster.learn_schema",
             )
@@ -458,7 +479,9 @@ class Schema:
         if whole.shape[1:] != (self.space.columns,):
             raise ParameterError(
                 f"points must have the {self.space.columns} columns of the encoded space, got "
-                f"shape {whole.shape}"
+                f"shape {whole.shape}",
+                parameter="points",
+                code="columns",
             )
         start = 0
         for field in self.features:

@@ -49,7 +49,9 @@ def field_from_dict(plain: Any) -> Field:
     constraints = plain.get("constraints", {})
     for key, value in (("shoal", ours), ("constraints", constraints)):
         if not isinstance(value, Mapping):
-            raise ParameterError(f"{key} of field {name!r} must be an object, got {value!r}")
+            raise ParameterError(
+                f"{key} of field {name!r} must be an object, got {value!r}", parameter=key
+            )
     kind, kwargs = _kind_of(plain, constraints, ours)
     allowed = (*SHARED, *OWN.get(kind, ()))
     unknown = sorted(set(ours) - set(allowed))
@@ -102,11 +104,15 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as failure:
         raise ParameterError(
-            f"schema must be a JSON file, got {str(path)!r}: {failure.strerror}"
+            f"schema must be a JSON file, got {str(path)!r}: {failure.strerror}",
+            parameter="schema",
+            code="format",
         ) from None
     except (ValueError, RecursionError):  # also what is not UTF-8
         raise ParameterError(
-            f"schema must be a JSON file, got {str(path)!r}, which is no JSON"
+            f"schema must be a JSON file, got {str(path)!r}, which is no JSON",
+            parameter="schema",
+            code="format",
         ) from None
 
 
@@ -202,7 +208,9 @@ def _kind_of(
     if kind not in named:
         raise ParameterError(
             f"type of field {name!r} must be one of {TYPES}, got {kind!r}: give the field the "
-            "role 'ignore'"
+            "role 'ignore'",
+            parameter="type",
+            code="choice",
         )
     return named[kind], {"format": plain.get("format", "default")} if kind == "geopoint" else {}
 
@@ -210,7 +218,11 @@ def _kind_of(
 def _labels(name: str, listed: Any) -> list[Any]:
     """Return the values of categories, which version 2 may give labels."""
     if not isinstance(listed, list | tuple):
-        raise ParameterError(f"categories of field {name!r} must be a list, got {listed!r}")
+        raise ParameterError(
+            f"categories of field {name!r} must be a list, got {listed!r}",
+            parameter="categories",
+            code="type",
+        )
     return [one["value"] if isinstance(one, Mapping) and "value" in one else one for one in listed]
 
 
@@ -229,7 +241,9 @@ def _refuse_formats(plain: Mapping[str, Any]) -> None:
         if plain.get(key, usual) != usual:
             raise ParameterError(
                 f"{key} of field {plain['name']!r} must be left out, got {plain[key]!r}: write "
-                "numbers as 1234.5"
+                "numbers as 1234.5",
+                parameter=key,
+                code="unexpected",
             )
 
 

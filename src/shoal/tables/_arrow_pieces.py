@@ -177,4 +177,6 @@ def _ending(file: Path) -> str:
 
 
 def _unreadable(name: str, why: str) -> DataError:
-    return DataError(f"the data must be whole Parquet, Feather or CSV files, got {name}: {why}")
+    return DataError(
+        f"the data must be whole Parquet, Feather or CSV files, got {name}: {why}", code="file"
+    )

@@ -48,12 +48,13 @@ def read_csv(path: Source, wanted: Sequence[str], names: Sequence[str] | None) -
     with _opened(path) as file:
         rows = [row for row in csv.reader(file) if row]
     if not rows:
-        raise DataError(f"{str(path)!r} must hold at least one record, got none")
+        raise DataError(f"{str(path)!r} must hold at least one record, got none", code="empty")
     width = len(rows[0])
     if any(len(row) != width for row in rows):
         raise DataError(
             f"{str(path)!r} must have as many values in every line as in its first, separated by "
-            "commas"
+            "commas",
+            code="shape",
         )
     if names is None:
         found, rows = rows[0], rows[1:]
@@ -107,7 +108,8 @@ def parse_numbers(name: str, values: Sequence[Any]) -> Floats:
     if not np.isfinite(numbers).all():
         raise DataError(
             f"column {name!r} must hold finite numbers, got a missing, infinite or nan one: "
-            f"drop those lines, or {BY_SCHEMA}"
+            f"drop those lines, or {BY_SCHEMA}",
+            code="finite",
         )
     return numbers
 
@@ -164,7 +166,9 @@ def arrow_csv(path: Path, names: Sequence[str] | None, schema: Schema | None = N
 
 def unreadable(path: Source, why: str) -> DataError:
     """Return the error for a file that cannot be read at once."""
-    return DataError(f"the data must be a CSV or Parquet file, got {str(path)!r}: {why}")
+    return DataError(
+        f"the data must be a CSV or Parquet file, got {str(path)!r}: {why}", code="file"
+    )
 
 
 def _capitals(word: str) -> set[str]:

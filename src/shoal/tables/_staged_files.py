@@ -84,7 +84,7 @@ def stage_files(
             raise _taken(target, failure.strerror or "it cannot be made") from None
         columns = reader.block_names if names is None else names
         if not _write_all(staged.folder, partitions, reader, start, names=columns, threads=threads):
-            raise DataError(NO_RECORD)
+            raise DataError(NO_RECORD, code="empty")
         sync_folder(staged.folder)
     except OSError as failure:
         staged.discard()
@@ -220,7 +220,9 @@ def _free_folder(out: Any) -> Path:
 
 
 def _taken(out: Any, why: str) -> ParameterError:
-    return ParameterError(f"out must be a new folder, or an empty one, got {str(out)!r}: {why}")
+    return ParameterError(
+        f"out must be a new folder, or an empty one, got {str(out)!r}: {why}", parameter="out"
+    )
 
 
 def _unwritable(out: Path, failure: OSError) -> ReleaseError:

@@ -83,7 +83,11 @@ class ArrowTable(ExternalTable):
         if schema is not None:
             schema.check_complete()
             if columns is not None:
-                raise ParameterError("columns must be left out where a schema names them")
+                raise ParameterError(
+                    "columns must be left out where a schema names them",
+                    parameter="columns",
+                    code="unexpected",
+                )
             columns = schema.columns
         chosen = names if columns is None else columns
         if self._path is not None and chosen is None:
@@ -91,6 +95,7 @@ class ArrowTable(ExternalTable):
                 "columns must be given for records in files, got a path alone, and a name in a "
                 "file may be a value of a record",
                 parameter="columns",
+                code="missing",
                 in_python="pass ArrowTable(path, columns=[...])",
             )
         self._header = names
@@ -150,7 +155,7 @@ class ArrowTable(ExternalTable):
         self._rows = None
         (rows,) = self.fold(CountRows())
         if not rows[0]:
-            raise DataError(NO_RECORD)
+            raise DataError(NO_RECORD, code="empty")
         self._rows = int(rows[0])
 
     def fold(self, job: Job) -> tuple[Ints, ...]:
@@ -182,7 +187,7 @@ class ArrowTable(ExternalTable):
 
         found = self.on_threads(work, look=not job.looks)
         if self._rows is not None and sum(rows for rows, _ in found) != self._rows:
-            raise DataError(CHANGED)
+            raise DataError(CHANGED, code="conflict")
         return job.combine([result for _, result in found])
 
     def collect(self, label: Label) -> Labels:
@@ -308,7 +313,7 @@ class ArrowTable(ExternalTable):
                 for batch in batches:
                     if batch.num_rows:
                         return arrow_width(batch.column(0))
-        raise DataError(NO_RECORD)
+        raise DataError(NO_RECORD, code="empty")
 
     def _parts(self) -> tuple[Piece, ...]:
         """Cut the files as they are now: those of an earlier pass may have grown since."""

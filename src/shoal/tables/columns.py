@@ -37,7 +37,11 @@ __all__ = [
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """Check that there is a name, and none twice."""
     if not names or len(set(names)) < len(names):
-        raise DataError("columns must be one or more, all different, got none or one twice")
+        raise DataError(
+            "columns must be one or more, all different, got none or one twice",
+            parameter="columns",
+            code="duplicate",
+        )
     return tuple(names)
 
 
@@ -52,13 +56,15 @@ def locate_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> l
         same = [index for index, other in enumerate(found) if name in (other, other.strip())]
         if len(same) > 1:
             raise DataError(
-                f"{where} must have one column {name!r}, got several: rename or drop the others"
+                f"{where} must have one column {name!r}, got several: rename or drop the others",
+                code="duplicate",
             )
         if not same:
             raise DataError(
                 f"{where} must have one column {name!r}, got none of that name among its "
                 f"{len(found)}",
                 parameter="names",
+                code="columns",
                 in_python="look them up in the file, or pass names= if it has no header line",
             )
         indices.append(same[0])
@@ -160,7 +166,7 @@ def _numbers_of(batch: Any, names: Sequence[str], *, width: int | None, look: bo
     for name in names:
         column = batch.column(name)
         if column.null_count:
-            raise DataError(FINITE)
+            raise DataError(FINITE, code="finite")
         if column.type != arrow.float64():
             column = column.cast(arrow.float64(), safe=False)  # as numpy rounds large integers
         values = column.to_numpy(zero_copy_only=True)
@@ -191,4 +197,4 @@ def refuse_infinite(values: Floats) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.add.reduce(values))
     if not math.isfinite(total) and not np.isfinite(values).all():
-        raise DataError(FINITE)
+        raise DataError(FINITE, code="finite")

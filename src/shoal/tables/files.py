@@ -138,7 +138,11 @@ def read_table(
     if schema is not None:
         return _read_described(file, schema, label=label, user=user, names=names)
     if columns is None:
-        raise ParameterError("columns must be given for a table without a schema, got none")
+        raise ParameterError(
+            "columns must be given for a table without a schema, got none",
+            parameter="columns",
+            code="missing",
+        )
     wanted = check_names(columns)
     apart = [name for name in (label, user) if name is not None]
     read = _read_parquet if suffix(file) in PARQUET else read_csv
@@ -149,7 +153,7 @@ def read_table(
     else:
         X, wanted = lists, ()
     if not len(X):
-        raise DataError(f"{str(path)!r} must hold at least one record, got none")
+        raise DataError(f"{str(path)!r} must hold at least one record, got none", code="empty")
     return ArrayTable(
         X,
         wanted,
@@ -231,7 +235,7 @@ def read_first_line(path: str | os.PathLike[str] | MemoryFile) -> list[str]:
     file = as_source(path)
     values = _parquet_names(file) if suffix(file) in PARQUET else first_row(file)
     if not values:
-        raise DataError(f"{str(path)!r} must hold at least one record, got none")
+        raise DataError(f"{str(path)!r} must hold at least one record, got none", code="empty")
     return [value.strip() for value in values]
 
 
@@ -264,7 +268,7 @@ def _read_described(
     X = schema.encode({name: values[name] for name in schema.columns})
     schema.read_users(values)  # refuses rows of nobody
     if not len(X):
-        raise DataError(f"{str(file)!r} must hold at least one record, got none")
+        raise DataError(f"{str(file)!r} must hold at least one record, got none", code="empty")
     return ArrayTable(
         X,
         schema.space.names,
@@ -331,7 +335,7 @@ def _lists(wanted: Sequence[str], values: dict[str, Any]) -> Records | None:
         )
     table: Records | None = array_of_lists(values[lists[0]])
     if table is not None and not np.isfinite(table).all():
-        raise DataError(FINITE)
+        raise DataError(FINITE, code="finite")
     return table
 
 
@@ -432,7 +436,9 @@ def _checked(names: Sequence[str], values: Any) -> tuple[list[str], npt.NDArray[
     if table.ndim != 2 or table.shape[1] != len(heads) or table.dtype.kind not in "iufO":
         raise ParameterError(
             "values must be a table of numbers or objects with one column for each of "
-            f"{len(heads)} names, got shape {table.shape} of {table.dtype}"
+            f"{len(heads)} names, got shape {table.shape} of {table.dtype}",
+            parameter="values",
+            code="shape",
         )
     return heads, table
 
@@ -485,7 +491,9 @@ def _known(path: str | os.PathLike[str], names: Sequence[str]) -> Path:
     if file.suffix.lower() in PARQUET:
         require("pyarrow.parquet", extra="arrow")
     if len(set(names)) < len(names):
-        raise ParameterError("names must be different, got one twice")
+        raise ParameterError(
+            "names must be different, got one twice", parameter="names", code="duplicate"
+        )
     return file
 
 

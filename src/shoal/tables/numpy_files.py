@@ -121,7 +121,8 @@ def open_array(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
         if not _is_table(shape, dtype):
             raise DataError(
                 f"{str(file)!r} must hold a table of numbers, one record a row, got "
-                f"{len(shape)} dimensions of {dtype.name}"
+                f"{len(shape)} dimensions of {dtype.name}",
+                code="shape",
             )
         found: npt.NDArray[Any] = np.load(file, mmap_mode="r" if all(shape) else None)
         return found
@@ -160,7 +161,8 @@ def _read_archive(file: Path, name: str | None) -> npt.NDArray[Any]:
         name = tables[0]
     elif name not in tables:
         raise DataError(
-            f"{str(file)!r} must hold a table of numbers {name!r}, got none of that name"
+            f"{str(file)!r} must hold a table of numbers {name!r}, got none of that name",
+            code="columns",
         )
     with np.load(file) as arrays:
         found: npt.NDArray[Any] = arrays[name]
@@ -181,4 +183,6 @@ def _header(opened: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def _unreadable(file: Path, why: str) -> DataError:
-    return DataError(f"the data must be a whole .npy or .npz file, got {str(file)!r}: {why}")
+    return DataError(
+        f"the data must be a whole .npy or .npz file, got {str(file)!r}: {why}", code="file"
+    )

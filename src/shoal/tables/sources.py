@@ -69,7 +69,8 @@ def check_unpacked(source: Source, size: int) -> None:
     most = source.most if isinstance(source, MemoryFile) else None
     if most is not None and size > most:
         raise DataError(
-            f"{str(source)!r} must have at most {most:,} bytes once it is unpacked, got more"
+            f"{str(source)!r} must have at most {most:,} bytes once it is unpacked, got more",
+            code="size",
         )
 
 

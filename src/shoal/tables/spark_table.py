@@ -69,7 +69,11 @@ class SparkTable(ExternalTable):
         if schema is not None:
             schema.check_complete()
             if columns is not None:
-                raise ParameterError("columns must be left out where a schema names them")
+                raise ParameterError(
+                    "columns must be left out where a schema names them",
+                    parameter="columns",
+                    code="unexpected",
+                )
             columns = schema.columns
         super().__init__(frame.columns if columns is None else columns, schema)
         self._names = self._reader.names
@@ -111,7 +115,7 @@ class SparkTable(ExternalTable):
         partials = self._partials(CountRows(), levels=())
         found = combine(CountRows(), partials)
         if found is None:
-            raise DataError(NO_RECORD)
+            raise DataError(NO_RECORD, code="empty")
         if found.error:
             raise DataError(found.error)
         self._rows, self._partitions = found.rows, len(partials)
@@ -140,7 +144,7 @@ class SparkTable(ExternalTable):
         if found is not None and found.error:
             raise DataError(found.error)
         if found is None or found.rows != self._rows:
-            raise DataError(CHANGED)
+            raise DataError(CHANGED, code="conflict")
         return found.result
 
     def collect(self, label: Label) -> Any:
@@ -170,11 +174,11 @@ class SparkTable(ExternalTable):
         size = require("pyspark.sql.functions", extra="spark").size
         first = run(lambda: self._frame.select(size(_quoted(self._names[0]))).first())
         if first is None:
-            raise DataError(NO_RECORD)
+            raise DataError(NO_RECORD, code="empty")
         if first[0] is None or first[0] < 0:  # by Spark's settings
-            raise DataError(FINITE)
+            raise DataError(FINITE, code="finite")
         if first[0] == 0:
-            raise DataError(UNEQUAL)
+            raise DataError(UNEQUAL, code="shape")
         return int(first[0])
 
     def _selected(self) -> Any:
@@ -220,7 +224,10 @@ def _check_columns(frame: Any, names: Sequence[str], *, described: bool) -> bool
         kinds = [field.dataType for field in fields if field.name == name]
         if len(kinds) != 1:
             how = "no such column" if not kinds else "several"
-            raise DataError(f"the frame must have one column {name!r}, got {how}: choose columns")
+            raise DataError(
+                f"the frame must have one column {name!r}, got {how}: choose columns",
+                code="duplicate",
+            )
         if described or kinds[0].typeName() in NUMBERS:
             continue
         lists = kinds[0].typeName() == "array" and kinds[0].elementType.typeName() in NUMBERS

@@ -196,7 +196,8 @@ class ExternalTable:
         if self._reader.width is not None:
             raise DataTypeError(
                 "reports must be of columns of numbers, got a column of lists: give each of its "
-                "numbers a column, or pass an array"
+                "numbers a column, or pass an array",
+                parameter="reports",
             )
 
 

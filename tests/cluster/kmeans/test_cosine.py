@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal import Ball, DPKMeans, Ledger, label_on_device
-from shoal.exceptions import ParameterError
+from shoal import Ball, DPKMeans, label_on_device
 
 RNG = np.random.default_rng(0)
 DIRECTIONS = RNG.standard_normal((3, 6))
@@ -42,15 +41,6 @@ def test_labels_on_the_device_are_those_of_predict():
     assert fitted.release_.values["metric"] == "cosine"
     assert (label_on_device(fitted.release_, X) == fitted.predict(X)).all()
     assert (fitted.labels_ == fitted.predict(X)).all()
-
-
-def test_bounds_are_refused_before_the_spend():
-    ledger = Ledger(epsilon=9.0)
-    with pytest.raises(ParameterError, match=r'^bounds must be left out for metric "cosine"'):
-        model(bounds=(-1.0, 1.0), ledger=ledger).fit(X)
-    with pytest.raises(ParameterError, match=r"^metric must be one of"):
-        model(metric="euclidean", ledger=ledger).fit(X)
-    assert len(ledger) == 0
 
 
 def test_advice_names_no_bounds_where_there_are_none():

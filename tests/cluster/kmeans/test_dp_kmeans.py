@@ -168,37 +168,6 @@ def test_tables_with_names():
         fitted.predict(table[["north", "east"]])
 
 
-def test_bad_parameters_cost_nothing(subtests):
-    for kwargs, error in [
-        ({"n_clusters": "many"}, "n_clusters must be a number"),
-        ({"n_clusters": 0}, "n_clusters must"),
-        ({"epsilon": 0.0}, "epsilon must"),
-        ({"epsilon": 1e10}, "epsilon must be at most 1e\\+09"),
-        ({"epsilon": 1e-12}, "epsilon must be larger"),
-        ({"epsilon": 1e-320}, "epsilon must be larger"),
-        ({"epsilon": 1e-9, "n_clusters": "private", "method": "lloyd"}, "epsilon must be larger"),
-        ({"delta": 1.0}, "delta must"),
-        ({"method": "best"}, "method must be one of"),
-        ({"split": "even"}, "split must be one of"),
-        ({"noise": "none"}, "noise must be one of"),
-        ({"method": "kccm", "noise": "gaussian"}, "delta must be > 0"),
-        ({"n_public": 0}, "n_public must"),
-        ({"max_iter": 2.5}, "max_iter must"),
-        ({"overcluster": 0}, "overcluster must"),
-        ({"max_clusters": 0}, "max_clusters must"),
-        ({"bounds": "learned"}, "bounds must be a low and a high number"),
-        ({"bounds": (1.0, -1.0)}, "bounds must have low < high"),
-        ({"ledger": 1.0}, "ledger must"),
-        ({"random_state": "x"}, "random_state must"),
-    ]:
-        with subtests.test(kwargs=kwargs, error=error):
-            ledger = Ledger(epsilon=10.0, delta=1e-5)
-            settings = {"n_clusters": 5, "bounds": (-1.0, 1.0), "ledger": ledger, **kwargs}
-            with pytest.raises(ParameterError, match=f"^{error}"):
-                DPKMeans(**settings).fit(X)
-            assert len(ledger) == 0
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_named_tables_in_memory_are_checked(bad):
     ledger = Ledger(epsilon=5.0)

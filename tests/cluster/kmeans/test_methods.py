@@ -100,13 +100,6 @@ def test_a_method_that_was_asked_for_runs(method):
     assert (fitted.method_, fitted.reason_) == (method, "asked for")
 
 
-def test_too_many_columns_for_a_grid_are_refused_before_the_spend():
-    ledger = Ledger(epsilon=1.0)
-    with pytest.raises(ParameterError, match=r'^method must not be "grid" for more than'):
-        model(method="grid", ledger=ledger).fit(np.zeros((5, 60)))
-    assert len(ledger) == 0
-
-
 @pytest.mark.parametrize("method", NAMES)
 def test_release_comes_back_from_json(method, subtests):
     for given in [{}, {"sample_weight": np.ones(len(X))}]:

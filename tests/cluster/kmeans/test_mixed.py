@@ -245,20 +245,6 @@ def test_an_epsilon_that_no_lattice_holds_is_refused_before_it_is_spent():
     assert not ledger.entries
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "words"),
-    [
-        ({"bounds": (0.0, 1.0)}, "bounds must be left out with a schema"),
-        ({"column_weights": [1.0]}, "column_weights must be left out with a schema"),
-        ({"metric": "cosine"}, 'schema must be left out for metric "cosine"'),
-        ({"schema": {"fields": []}}, "schema must be a Schema, got dict"),
-    ],
-)
-def test_two_answers_are_refused(kwargs, words):
-    with pytest.raises(ParameterError, match=words):
-        model(**kwargs).fit(TABLE)
-
-
 @pytest.mark.parametrize("method", ["auto", "grid", "tree", "centered", "ball", "lloyd", "kccm"])
 def test_every_method_takes_a_schema(method):
     numbers = Schema([field for field in SCHEMA.fields if isinstance(field, Number)])

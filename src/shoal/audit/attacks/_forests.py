@@ -315,13 +315,23 @@ def number_classes(y: Any, records: Floats, *, seed: int) -> ClassLabels:
         if classes.shape != (len(records),):
             raise DataError(
                 f"y must be one class for each record, {len(records)} in all, "
-                f"got shape {classes.shape}"
+                f"got shape {classes.shape}",
+                parameter="y",
+                code="shape",
             )
         if classes.dtype.kind == "f" and np.isnan(classes).any():
-            raise DataError("y must be free of NaN: drop or fill those records first")
+            raise DataError(
+                "y must be free of NaN: drop or fill those records first",
+                parameter="y",
+                code="finite",
+            )
         return _numbered(classes)
     except TypeError:
-        raise DataError("y must be classes of one type, got a mixture: make them text") from None
+        raise DataError(
+            "y must be classes of one type, got a mixture: make them text",
+            parameter="y",
+            code="type",
+        ) from None
 
 
 def check_target(target: Any) -> None:

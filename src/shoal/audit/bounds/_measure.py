@@ -73,6 +73,7 @@ def _refuse_repeats(one: Floats, other: Floats) -> None:
         raise ParameterError(
             "mechanism must draw fresh noise in every call, got the same outputs twice",
             parameter="random_state",
+            code="seeded",
             in_python="audit it with random_state=None or with fewer samples",
         )
 

@@ -163,6 +163,7 @@ def released(model: Any) -> Any:
         raise ParameterError(
             f"estimator must have release_.values after fit, got {type(model).__name__} without",
             parameter="estimator",
+            code="unsupported",
             in_python="audit a function with epsilon_lower_bound",
         )
     return model.release_.values

@@ -353,8 +353,7 @@ def _check_runs(runs: Any, search: Any, search_runs: Any) -> None:
     ):
         if not _is_whole(value) or value < fewest:
             raise ParameterError(f"{name} must be an integer >= {fewest}, got {value!r}")
-    if not isinstance(search, bool):
-        raise ParameterError(f"search must be True or False, got {search!r}")
+    _numbers.flag("search", search)
 
 
 def _check(statistic: Any, random_state: Any, progress: Any) -> None:

@@ -198,6 +198,7 @@ def default_pairs(estimator: Any) -> list[Neighbors]:
         raise ParameterError(
             "an estimator must have public bounds to be audited, got none",
             parameter="bounds",
+            code="missing",
             in_python="pass pairs, a list of Neighbors",
         )
     return list(neighboring_datasets(bounds, columns=bounded_columns(bounds, default=2)))

@@ -61,14 +61,17 @@ def plan_budgets(epsilon: object, columns: int) -> DensityBudgets:
     if columns not in COARSE_SIDES:
         raise DataError(
             f"X must have at most {max(COARSE_SIDES)} columns, got {columns}: in more, cells of a "
-            "grid hold too few records to show shapes; choose columns, or use DPKMeans"
+            "grid hold too few records to show shapes; choose columns, or use DPKMeans",
+            code="columns",
         )
     coarse = COARSE_PART * total
     # The noise of a tree's shape, where records crowd, is wider by a third than that of this grid.
     if coarse * MAX_SCALE < 2:
         raise ParameterError(
             f"epsilon must be larger, got {epsilon!r}: its noise would be wider than the integers "
-            "it is added to"
+            "it is added to",
+            parameter="epsilon",
+            code="resolution",
         )
     return DensityBudgets(coarse, total - coarse)
 

@@ -244,7 +244,9 @@ class DPDensity(CuratorsClusterer):
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False, schema=self.schema)
         if not table.in_memory:
-            raise DataError("X must be records in memory for predict_proba: use predict")
+            raise DataError(
+                "X must be records in memory for predict_proba: use predict", code="unsupported"
+            )
         degrees = sparse.csr_array(
             sparse.block_diag([found.memberships() for found in self._clusters])
         )
@@ -294,7 +296,11 @@ class DPDensity(CuratorsClusterer):
         if level is not None:
             _numbers.positive("level", level)
             if n_clusters is not None:
-                raise ParameterError("n_clusters must be left out where a level is given, got both")
+                raise ParameterError(
+                    "n_clusters must be left out where a level is given, got both",
+                    parameter="n_clusters",
+                    code="unexpected",
+                )
         other._find_clusters(self.release_.ledger, level=level, known=self._clusters)
         return other
 

@@ -43,20 +43,25 @@ class Geometry(NamedTuple):
             space = model.schema.space
             simplices = (part for part in space.parts if part.kind == "simplex")
             slices = tuple(slice(part.start, part.stop) for part in simplices)
-            return cls._scaled(space.widths, "weights of the schema's fields", slices)
+            return cls._scaled(space.widths, "schema", slices)
         if model.column_weights is not None:
             widths = np.sqrt(check_weights(model.column_weights, columns))
             return cls._scaled(widths, "column_weights")
         return cls(Body.box(columns, HALF), 1 / (2 * HALF))
 
     @classmethod
-    def _scaled(cls, widths: Floats, what: str, simplices: tuple[slice, ...] = ()) -> "Geometry":
+    def _scaled(
+        cls, widths: Floats, parameter: str, simplices: tuple[slice, ...] = ()
+    ) -> "Geometry":
         widest = float(widths.max())
         if widest > WIDEST_RATIO * widths.min():
             ratio = (widest / float(widths.min())) ** 2
+            what = "weights of the schema's fields" if parameter == "schema" else parameter
             raise ParameterError(
                 f"{what} must be within a factor of 2^36 of each other, got {ratio:.3g}: leave out "
-                "the columns that hardly count"
+                "the columns that hardly count",
+                parameter=parameter,
+                code="range",
             )
         return cls(Body.scaled(widths, HALF, simplices), widest / (2 * HALF))
 
@@ -87,11 +92,16 @@ def check_weights(weights: Any, columns: int) -> Floats:
         numbers = [_numbers.positive("column_weights", weight) for weight in weights]
     except TypeError:
         raise ParameterError(
-            f"column_weights must be one number for each column, got {type(weights).__name__}"
+            f"column_weights must be one number for each column, got {type(weights).__name__}",
+            parameter="column_weights",
+            code="shape",
         ) from None
     if len(numbers) != columns:
         raise ParameterError(
-            f"column_weights must have one number for each of {columns} columns, got {len(numbers)}"
+            f"column_weights must have one number for each of {columns} columns, got "
+            f"{len(numbers)}",
+            parameter="column_weights",
+            code="shape",
         )
     return np.array(numbers)
 

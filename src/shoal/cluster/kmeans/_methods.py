@@ -93,7 +93,9 @@ def check_parameters(model: "DPKMeans") -> None:
     if isinstance(model.n_clusters, str):
         if model.n_clusters != PRIVATE:
             raise ParameterError(
-                f'n_clusters must be a number or "private", got {model.n_clusters!r}'
+                f'n_clusters must be a number or "private", got {model.n_clusters!r}',
+                parameter="n_clusters",
+                code="choice",
             )
     else:
         _numbers.count("n_clusters", model.n_clusters)
@@ -109,18 +111,21 @@ def check_parameters(model: "DPKMeans") -> None:
     methods = ("auto", *choices("DPKMeans", "method"))
     words = {"method": methods, "metric": METRICS, "split": SPLITS, "noise": KCCM_NOISE}
     for name, allowed in words.items():
-        if getattr(model, name) not in allowed:
-            raise ParameterError(f"{name} must be one of {allowed}, got {getattr(model, name)!r}")
+        _numbers.choice(name, getattr(model, name), allowed)
     _check_distance(model)
     if model.metric == COSINE and model.bounds is not None:
         raise ParameterError(
             'bounds must be left out for metric "cosine", got some: records are brought to length '
-            "1, which is their bound"
+            "1, which is their bound",
+            parameter="bounds",
+            code="unexpected",
         )
     if model.method == KCCMMethod.name and model.noise == "gaussian" and not model.delta > 0:
         raise ParameterError(
             f'delta must be > 0 for noise "gaussian", got {model.delta!r}: '
-            "choose one far below 1 / n, or another noise"
+            "choose one far below 1 / n, or another noise",
+            parameter="delta",
+            code="range",
         )
     check_ledger(model.ledger)
 
@@ -132,14 +137,18 @@ def _check_distance(model: "DPKMeans") -> None:
             if getattr(model, name) is not None:
                 raise ParameterError(
                     f"{name} must be left out with a schema, got some: the schema's fields have "
-                    "bounds and weights"
+                    "bounds and weights",
+                    parameter=name,
+                    code="unexpected",
                 )
     if model.metric == COSINE or isinstance(model.bounds, Ball):
         for name in ("schema", "column_weights"):
             if getattr(model, name) is not None:
                 raise ParameterError(
                     f'{name} must be left out for metric "cosine" and for a Ball, got one: there '
-                    "all columns share a unit"
+                    "all columns share a unit",
+                    parameter=name,
+                    code="unexpected",
                 )
 
 
@@ -150,7 +159,9 @@ def plan_fit(model: "DPKMeans", columns: int, contribution: int) -> FitPlan:
     if asked is not None and columns > asked.max_columns:
         raise ParameterError(
             f'method must not be "{asked.name}" for more than {asked.max_columns} columns, '
-            f'got {columns}: take "auto"'
+            f'got {columns}: take "auto"',
+            parameter="method",
+            code="unsupported",
         )
     box = _public_box(model, columns)
     geometry = Geometry.of_model(model, columns)
@@ -216,5 +227,7 @@ def _check_scales(model: "DPKMeans", plan: FitPlan, columns: int, contribution: 
     if largest > MAX_SCALE:
         raise ParameterError(
             f"epsilon must be larger for {columns} columns and this method, got "
-            f"{model.epsilon!r}: its noise would be wider than the integers it is added to"
+            f"{model.epsilon!r}: its noise would be wider than the integers it is added to",
+            parameter="epsilon",
+            code="resolution",
         )

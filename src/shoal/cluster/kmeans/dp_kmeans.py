@@ -360,7 +360,9 @@ class DPKMeans(CuratorsClusterer):
         check_is_fitted(self)
         table = validate_table(X, estimator=self, reset=False, schema=self.schema)
         if not isinstance(table, ArrayTable):
-            raise DataError("X must be in memory for score: pass arrays, or use predict")
+            raise DataError(
+                "X must be in memory for score: pass arrays, or use predict", code="unsupported"
+            )
         return -measured_cost(self.release_.values, table.X, self._nearest(table))
 
     def _nearest(self, table: ArrayTable | ArrowTable | SparkTable) -> Any:

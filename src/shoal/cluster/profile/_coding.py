@@ -282,7 +282,9 @@ class Coding(Schema):
                 raise ParameterError(
                     f"field {histogram.field.name!r} of the schema must have "
                     f"{histogram.field.lacking}: declare what anyone may enter, without looking "
-                    "at the records"
+                    "at the records",
+                    parameter="schema",
+                    code="incomplete",
                 )
 
     def encode_columns(self, columns: Mapping[str, Column]) -> list[Floats]:

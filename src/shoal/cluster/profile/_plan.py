@@ -95,7 +95,9 @@ def plan_profile(
     described = [field for field in schema.described if histogram_of(field, 1) is not None]
     if not described:
         raise ParameterError(
-            "schema must have a field to describe, with the role 'feature' or 'describe', got none"
+            "schema must have a field to describe, with the role 'feature' or 'describe', got none",
+            parameter="schema",
+            code="incomplete",
         )
     releases = len(described) + len(written)
     even = noise.count_deviation(noise.total_budget / releases, contribution=contribution)
@@ -118,7 +120,9 @@ def plan_profile(
     if max(field.deviation for field in fields) > MAX_SCALE:
         raise ParameterError(
             f"epsilon must be larger for {len(fields)} fields, got {epsilon!r}: its noise is "
-            "larger than counts can hold"
+            "larger than counts can hold",
+            parameter="epsilon",
+            code="resolution",
         )
     spent = ProfileBudgets(noise.total_budget, len(fields), len(texts))
     return ProfilePlan(fields, texts, noise, spent)

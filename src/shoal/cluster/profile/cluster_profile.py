@@ -298,13 +298,17 @@ class ClusterProfile(BaseEstimator):
         if not isinstance(release, Release):
             raise ParameterError(
                 f"release must be a Release with clusters, got {type(release).__name__}",
+                parameter="release",
+                code="type",
                 in_python="pass the release_ of a fitted estimator, or Release.load(path)",
             )
         if release.guarantee.notion == "none":
             # A record's cluster would depend on others, and one record could move many counts.
             raise ParameterError(
                 f"release must have a promise of its own, got one of {release.kind} without: "
-                "cluster with a finite epsilon"
+                "cluster with a finite epsilon",
+                parameter="release",
+                code="guarantee",
             )
         return release
 
@@ -315,12 +319,16 @@ class ClusterProfile(BaseEstimator):
             if plain is None:
                 raise ParameterError(
                     "schema must be given for a release that was made without one, got None",
+                    parameter="schema",
+                    code="missing",
                     in_python="pass Schema.load(path)",
                 )
             return Schema.from_dict(plain)
         if not isinstance(schema, Schema):
             raise ParameterError(
                 f"schema must be a Schema, got {type(schema).__name__}",
+                parameter="schema",
+                code="type",
                 in_python="pass Schema.load(path)",
             )
         return schema

@@ -70,18 +70,26 @@ def band_of(wavelet: str, level: int, cells: int, columns: int) -> Band:
     if not isinstance(wavelet, str) or wavelet not in pywt.wavelist(kind="discrete"):
         raise ParameterError(
             f"wavelet must be a discrete wavelet of PyWavelets, got {wavelet!r}: "
-            'try "haar", "db2" or "bior2.2"'
+            'try "haar", "db2" or "bior2.2"',
+            parameter="wavelet",
+            code="choice",
         )
     if cells % block or cells < block:
         raise ParameterError(
             f"grid must be a multiple of 2^level = {block}, got {cells}: "
-            f"try {max(1, round(cells / block)) * block}"
+            f"try {max(1, round(cells / block)) * block}",
+            parameter="grid",
+            code="conflict",
         )
     for bits in range(MAX_BITS, MIN_BITS - 1, -1):
         band = Band(_matrix(wavelet, level, cells, bits), columns, block)
         if band.sensitivity <= MAX_SENSITIVE:
             return band
-    raise ParameterError(f'wavelet must be "haar" for {columns} columns, got {wavelet!r}')
+    raise ParameterError(
+        f'wavelet must be "haar" for {columns} columns, got {wavelet!r}',
+        parameter="wavelet",
+        code="unsupported",
+    )
 
 
 def sparse_band(codes: Ints, counts: Ints, cells: int, band: Band) -> tuple[Ints, Ints]:

@@ -77,14 +77,17 @@ def plan_fit(model: "DPWaveCluster", columns: int) -> WavePlan:
     """Check the parameters of a DPWaveCluster, and plan its fit."""
     infinite = _check_epsilon(model)
     if _numbers.count("level", model.level) > MAX_LEVELS:
-        raise ParameterError(f"level must be at most {MAX_LEVELS}, got {model.level!r}: try 1")
+        raise ParameterError(
+            f"level must be at most {MAX_LEVELS}, got {model.level!r}: try 1",
+            parameter="level",
+            code="range",
+        )
     _numbers.count("min_samples", model.min_samples)
     if model.n_public is not None:
         _numbers.count("n_public", model.n_public)
     automatic = _check_threshold(model)
     allowed = choices("DPWaveCluster", "technique")
-    if model.technique not in allowed:
-        raise ParameterError(f"technique must be one of {allowed}, got {model.technique!r}")
+    _numbers.choice("technique", model.technique, allowed)
     technique = AUTOMATIC if automatic else TECHNIQUES[model.technique]
     part = USUAL_PART if automatic else float(model.threshold)
     check_ledger(model.ledger)
@@ -100,7 +103,9 @@ def plan_fit(model: "DPWaveCluster", columns: int) -> WavePlan:
     if least * MAX_SCALE < MAX_SENSITIVE:
         raise ParameterError(
             f"epsilon must be larger, got {model.epsilon!r}: its noise would be wider than the "
-            "integers it is added to"
+            "integers it is added to",
+            parameter="epsilon",
+            code="resolution",
         )
     return WavePlan(box, technique, part, budgets)
 
@@ -126,7 +131,9 @@ def _check_epsilon(model: "DPWaveCluster") -> bool:
         if model.ledger is not None:
             raise ParameterError(
                 "epsilon must be finite where a ledger is charged, got inf: "
-                "leave the ledger out for WaveCluster without privacy"
+                "leave the ledger out for WaveCluster without privacy",
+                parameter="epsilon",
+                code="finite",
             )
         return True
     check_epsilon(model.epsilon, remedy="; inf is WaveCluster without noise")
@@ -139,11 +146,17 @@ def _check_threshold(model: "DPWaveCluster") -> bool:
         _numbers.probability("threshold", model.threshold)
         return False
     if model.threshold != "auto":
-        raise ParameterError(f'threshold must be in [0, 1) or "auto", got {model.threshold!r}')
+        raise ParameterError(
+            f'threshold must be in [0, 1) or "auto", got {model.threshold!r}',
+            parameter="threshold",
+            code="range",
+        )
     if model.technique != AUTOMATIC.name:
         raise ParameterError(
             f'threshold must be a number for technique {model.technique!r}, got "auto": take '
-            'technique "oneshot", or threshold=0.1'
+            'technique "oneshot", or threshold=0.1',
+            parameter="threshold",
+            code="unsupported",
         )
     return True
 
@@ -154,16 +167,26 @@ def _check_grid(
     block = 2 ** int(model.level)
     if isinstance(model.grid, str):
         if model.grid != "auto":
-            raise ParameterError(f'grid must be a number or "auto", got {model.grid!r}')
+            raise ParameterError(
+                f'grid must be a number or "auto", got {model.grid!r}',
+                parameter="grid",
+                code="choice",
+            )
         cells = MIN_SIDE * block
     else:
         cells = _numbers.count("grid", model.grid)
     if cells > 2 * HALF:
-        raise ParameterError(f"grid must be at most 2^20 cells along a column, got {cells}")
+        raise ParameterError(
+            f"grid must be at most 2^20 cells along a column, got {cells}",
+            parameter="grid",
+            code="range",
+        )
     if cells**columns >= BEYOND:
         raise ParameterError(
             f"grid must have fewer than 2^62 cells in all, got {cells}^{columns}: take a smaller "
-            "one, or fewer columns"
+            "one, or fewer columns",
+            parameter="grid",
+            code="size",
         )
     band = band_of(model.wavelet, int(model.level), cells, columns)
     if cells**columns <= MAX_DENSE:
@@ -171,15 +194,21 @@ def _check_grid(
     if technique is AUTOMATIC:
         raise ParameterError(
             f"threshold must be a number where the grid has more than {MAX_DENSE} cells in all, "
-            f'got "auto" with {cells}^{columns}: take a smaller grid, or threshold=0.1'
+            f'got "auto" with {cells}^{columns}: take a smaller grid, or threshold=0.1',
+            parameter="threshold",
+            code="unsupported",
         )
     if infinite or not technique.sparse:
         raise ParameterError(
             f"grid must have at most {MAX_DENSE} cells in all for this technique, got "
-            f'{cells}^{columns}: take fewer, or technique "oneshot" with a finite epsilon'
+            f'{cells}^{columns}: take fewer, or technique "oneshot" with a finite epsilon',
+            parameter="grid",
+            code="size",
         )
     if band.touched > MAX_TOUCHED:
         raise ParameterError(
             f"wavelet must change at most {MAX_TOUCHED} values with a record where the grid has "
-            f'{cells}^{columns} cells, got {model.wavelet!r} with {band.touched}: try "haar"'
+            f'{cells}^{columns} cells, got {model.wavelet!r} with {band.touched}: try "haar"',
+            parameter="wavelet",
+            code="size",
         )

@@ -184,7 +184,9 @@ class DPWaveCluster(CuratorsClusterer):
         if self.schema is not None and Strata.plan(self.schema, table.columns).blocks:
             raise ParameterError(
                 "schema must have no categories among its features for DPWaveCluster, got some: "
-                "use DPDensity, which takes them for strata, or give them the role 'describe'"
+                "use DPDensity, which takes them for strata, or give them the role 'describe'",
+                parameter="schema",
+                code="unsupported",
             )
         plan = plan_fit(self, table.columns)
         source = as_source(self.random_state)

@@ -226,14 +226,18 @@ class ComparedTable:
         if len(table.X) < fewest:
             raise DataError(
                 f"{str(file)!r} must hold at least {fewest} records for a comparison: with fewer, "
-                "no method and no attack says anything"
+                "no method and no attack says anything",
+                parameter="",
+                code="records",
             )
         X = _scaled(table.doubles(), box.low, box.high)
         k = int(n_clusters or _chosen_clusters(X))
         if len(np.unique(X, axis=0)) <= k:
             raise DataError(
                 f"{str(file)!r} must hold more different records than the {k} clusters: k-means "
-                "costs nothing otherwise, and nothing can be compared with that"
+                "costs nothing otherwise, and nothing can be compared with that",
+                parameter="",
+                code="records",
             )
         # More threads add up in another order: nothing here must depend on the machine.
         with threadpool_limits(1):

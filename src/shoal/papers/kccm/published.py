@@ -29,7 +29,7 @@ from shoal import _numbers
 from shoal._records import validate_records
 from shoal._typing import Floats, RandomState, TableLike
 from shoal.cluster.kmeans import KCCM_NOISE, KCCM_ROUNDS, KCCMNoise, pack_spheres
-from shoal.exceptions import DataError, ParameterError
+from shoal.exceptions import DataError
 from shoal.noise import PrivacyMeasure, RandomSource, as_source, privatize
 from shoal.papers.kccm.accounting import Formula, check_formula, real_rho, real_spend, round_cost
 from shoal.privacy import Guarantee
@@ -180,8 +180,7 @@ class PublishedKCCM(ClusterMixin, BaseEstimator):
         for name in ("n_clusters", "overcluster", "max_iter"):
             _numbers.count(name, getattr(self, name))
         check_formula(self.formula)
-        if self.noise not in KCCM_NOISE:
-            raise ParameterError(f"noise must be one of {KCCM_NOISE}, got {self.noise!r}")
+        _numbers.choice("noise", self.noise, KCCM_NOISE)
 
 
 def published_merge(centers: Floats, sizes: Floats, k: int) -> tuple[Floats, Floats]:

@@ -128,7 +128,9 @@ def load_figures(
             rows = list(csv.DictReader(file))
     except OSError:
         raise DataError(
-            f"the published figures are not in {str(path)!r}: pass the folder as targets"
+            f"the published figures are not in {str(path)!r}: pass the folder as targets",
+            parameter="targets",
+            code="file",
         ) from None
     return tuple(_figure(row, measure) for row in rows)
 
@@ -237,13 +239,17 @@ def _targets_folder(path: str | os.PathLike[str] | None) -> Path:
         if not data:
             raise DataError(
                 f"the published figures are not part of shoal: set {VARIABLE} to a data folder "
-                "with a folder named targets next to it, or pass targets"
+                "with a folder named targets next to it, or pass targets",
+                parameter="targets",
+                code="file",
             )
         path = Path(data).resolve().parent / "targets"
     folder = Path(path)
     if not folder.is_dir():
         raise DataError(
-            f"the published figures are not in {str(folder)!r}: pass the folder as targets"
+            f"the published figures are not in {str(folder)!r}: pass the folder as targets",
+            parameter="targets",
+            code="file",
         )
     return folder
 

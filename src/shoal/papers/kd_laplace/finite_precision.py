@@ -73,7 +73,9 @@ def corrected_epsilon(
     if not _kept(low, step, error, dimension) < epsilon:
         raise ParameterError(
             f"step must be coarser, got {step!r}: it leaves no epsilon at precision {precision!r} "
-            f"and radius {radius!r}; {_enough(epsilon, step, error, dimension):.3g} would do"
+            f"and radius {radius!r}; {_enough(epsilon, step, error, dimension):.3g} would do",
+            parameter="step",
+            code="resolution",
         )
     for _ in range(ROUNDS):
         middle = (low + high) / 2
@@ -82,7 +84,11 @@ def corrected_epsilon(
         else:
             high = middle
     if low == 0.0:
-        raise ParameterError(f"step must be finer, got {step!r}: no noise can be drawn on it")
+        raise ParameterError(
+            f"step must be finer, got {step!r}: no noise can be drawn on it",
+            parameter="step",
+            code="resolution",
+        )
     return low * (1.0 - ROUNDING)
 
 

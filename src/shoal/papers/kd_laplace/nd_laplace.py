@@ -87,7 +87,8 @@ class AsPublished(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         if not hasattr(self, "_raw"):
             raise DataError(
-                f"{type(self).__name__} reads the raw table: call fit(X) first, in this process"
+                f"{type(self).__name__} reads the raw table: call fit(X) first, in this process",
+                code="unsupported",
             )
         records = validate_records(X, estimator=self, reset=False)
         self._check(records.shape[1])

@@ -209,8 +209,7 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
         return top_cells(band, keep * left).threshold
 
     def _check(self, columns: int) -> None:
-        if self.technique not in TECHNIQUES:
-            raise ParameterError(f"technique must be one of {TECHNIQUES}, got {self.technique!r}")
+        _numbers.choice("technique", self.technique, TECHNIQUES)
         _numbers.positive("epsilon", self.epsilon)
         _numbers.probability("threshold", self.threshold)
         if self.coarse is not None:
