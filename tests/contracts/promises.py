@@ -27,6 +27,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 from contracts.tape import Order, TapedLedger, TapedSource
+from helpers import sizes
 from helpers.ledgers import roomy_ledger, spent
 from helpers.noise_recorder import recording
 from shoal.audit import ReplayAudit
@@ -253,7 +254,7 @@ def noise_pays_for(subject: Subject) -> None:
 @contract("estimator+replayed")
 def replays_on_neighbors(subject: Subject) -> None:
     """One record more costs at most what is declared, and nothing else may differ."""
-    clears(subject, subject.effect(repeats=2))
+    clears(subject, subject.effect(repeats=sizes.draws(2, quick=1)))
 
 
 @contract("contribution", "described")

@@ -42,7 +42,7 @@ from subjects import BOX, STRATA, OfUsers, Weighted
 __all__ = ["QUALITIES", "Quality", "Recorded", "as_good_as_recorded", "recorded"]
 
 FILE = Path(__file__).with_name("recorded_quality.csv")
-RECORDED, QUICK, FULL = 48, 12, 24
+RECORDED, QUICK, FULL = 48, 8, 24
 SUSPECT, ERRORS = 2.0, 3.0  # standard errors that ask for a second look, and that it must find
 LOST = 0.5  # largest log of a relative cost that is told apart
 

@@ -363,7 +363,7 @@ BUGS = [
         "Device, PartitionResponse",
     ),
 ]
-# Twelve seeds, the first look of `make test`, do not see twice the noise in each row.
+# Eight seeds, the first look of `make test`, do not see twice the noise in each row.
 clearly_as_good = functools.partial(as_good_as_recorded, full=True)
 ROWS = {row.name: row for row in QUALITIES}
 WORSE = [
@@ -374,7 +374,7 @@ WORSE = [
             f"{CLUSTER}._noise.pure",
             PURE_COUNTS,
             PURE_COUNTS.replace("round_up(", "round_up(2 * "),
-            ("DPKMeans", "DPKMeans-private-k", "DPWaveCluster-oneshot", "PrivateCopy"),
+            ("DPKMeans", "DPKMeans-private-k", "PrivateCopy"),
         ),
         (
             "a round of refinement skipped",
@@ -395,8 +395,19 @@ WORSE = [
 ]
 
 
+GREEN = set()
+
+
+def green(bug):
+    """Assert that nothing is found without the bug, once for each subject."""
+    key = bug.red, bug.subject.name
+    if key not in GREEN:
+        bug.red(bug.subject)
+        GREEN.add(key)
+
+
 @pytest.mark.parametrize("bug", [*BUGS, *WORSE], ids=str)
 def test_a_planted_bug_is_noticed(bug):
-    bug.red(bug.subject)
+    green(bug)
     with planted(bug), pytest.raises(AssertionError):
         bug.red(bug.subject)
