@@ -49,12 +49,6 @@ def thresholds(note):
         note(f"{settings}", [noise.key_threshold(one, **settings) for one in noises])
 
 
-@run("noise-discrete-gaussian")
-def gaussian_sampler(note):
-    note("gaussian", noise.discrete_gaussian((40, 2), sigma=2.5, source=noise.as_source(7)))
-    note("wide gaussian", noise.discrete_gaussian(40, sigma=1e7, source=noise.as_source(7)))
-
-
 @run("promises")
 def promises(note):
     """Guarantees in words, conversions, and what events cost together."""
@@ -85,23 +79,11 @@ def promises(note):
     )
 
 
-@run("promises-rho")
-def promises_in_rho(note):
-    note("zcdp", Guarantee("central", epsilon=1.0).to_zcdp())
-    note("back", Guarantee("central", 1.0, delta=1e-5, rho=0.02).to_approximate(1e-6))
-    note("epsilon of rho", [privacy.zcdp_to_epsilon(rho, 1e-6) for rho in (1e-3, 0.1, 2.0)])
-    note("rho of epsilon", [privacy.epsilon_to_zcdp(eps, 1e-6) for eps in (0.1, 1.0, 9.0)])
-    note("rho of pure", [privacy.pure_to_zcdp(eps) for eps in (0.1, 1.0, 9.0)])
-
-
 # Each by its name in privacy, so that one that goes takes only its own runs along.
 EVENTS = {
     "PureEvent": lambda: privacy.PureEvent(epsilon=0.5),
-    "ZCDPEvent": lambda: privacy.ZCDPEvent(rho=0.1),
     "GDPEvent": lambda: privacy.GDPEvent(mu=0.2),
     "ApproximateEvent": lambda: privacy.ApproximateEvent(epsilon=0.5, delta=1e-6),
-    "GaussianEvent": lambda: privacy.GaussianEvent(sigma=3.0, sensitivity=1.0),
-    "DiscreteGaussianEvent": lambda: privacy.DiscreteGaussianEvent(sigma=2.0, sensitivity=1.0),
     "Repeated": lambda: privacy.Repeated(event=privacy.PureEvent(epsilon=0.1), times=3),
     "Composed": lambda: privacy.Composed(
         events=(privacy.PureEvent(epsilon=0.1), privacy.GDPEvent(mu=0.2))
@@ -109,22 +91,17 @@ EVENTS = {
 }
 
 
-def event_runs(name, make):
-    """Add the price of an event, and what two of them cost together."""
+def event_run(name, make):
+    """Add a run of the price of an event."""
 
     @run(f"event-{name}")
     def price(note):
         note("cost", privacy.cost(make()))
         note("plain", event_to_dict(make()))
 
-    @run(f"compose-{name}")
-    def composed(note):
-        note("two", privacy.compose([make()] * 2, delta=1e-5))
-        note("five", privacy.compose([make()] * 5, delta=1e-5))
-
 
 for name, make in EVENTS.items():
-    event_runs(name, make)
+    event_run(name, make)
 
 
 @run("ledger")

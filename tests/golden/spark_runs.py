@@ -1,15 +1,12 @@
-"""Central estimators, labels and reports over tables of Spark."""
+"""Central estimators and labels over tables of Spark."""
 
 import functools
 import os
 import sys
 
-import numpy as np
-
 from golden.engine_runs import ESTIMATORS, engine_records
 from golden.table import NAMES, fit, run
 from shoal.cluster import DPKMeans
-from shoal.mechanisms import Laplace
 from shoal.tables import SparkTable
 
 ON_SPARK = ("grid", "ball", "private bounds", "oneshot", "copy")  # each pass takes seconds
@@ -56,11 +53,3 @@ def spark_labels(note):
     model = DPKMeans(3, bounds=(-20.0, 20.0), random_state=1)
     labels = model.fit(frame.select(NAMES)).predict(frame).collect()
     note("labels", [list(row)[-1] for row in labels])
-
-
-@run("engine-spark-reports", quick=False, program="java")
-def spark_reports(note):
-    mechanism = Laplace(1.0, unit="m", bounds=(-20.0, 20.0), random_state=3)
-    table = SparkTable(spark_frame(engine_records(300)), columns=NAMES)
-    reports = mechanism.fit(table).transform(table)
-    note("reports", np.array([list(row) for row in reports.collect()]))
