@@ -479,7 +479,7 @@ def variant(name: str, instance: Any, **fields: Any) -> Subject:
 
 VARIANTS = (
     # Few records in wide bounds: "auto" takes the tree.
-    variant("DPKMeans-grid", DPKMeans(epsilon=1e4, bounds=WIDE, method="grid")),
+    variant("DPKMeans-grid", DPKMeans(epsilon=1e4, bounds=WIDE, method="grid"), public_draws=True),
     variant("DPKMeans-delta", DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE)),
     variant(
         "DPKMeans-grid-gaussian", DPKMeans(epsilon=1e4, delta=1e-6, bounds=WIDE, method="grid")
