@@ -372,7 +372,7 @@ ONE_OF_EACH = (
 
 
 # Tables: what is refused as X by everything that reads records
-def spoilt(value: float) -> Floats:
+def spoiled(value: float) -> Floats:
     """Return the records with one other number."""
     records = RECORDS.copy()
     records[11, 0] = value
@@ -387,9 +387,9 @@ def mixed(value: Any) -> list[Any]:
 NAMES = ["alice", *["bob"] * (N - 1)]
 DAYS = np.full((N, 2), "2001-02-03", dtype="M8[D]")
 TABLES: dict[str, tuple[Any, Code]] = {
-    "nan": (spoilt(NAN), "finite"),
-    "inf": (spoilt(INF), "finite"),
-    "nan in a frame": (pd.DataFrame(spoilt(NAN), columns=["a", "b"]), "finite"),
+    "nan": (spoiled(NAN), "finite"),
+    "inf": (spoiled(INF), "finite"),
+    "nan in a frame": (pd.DataFrame(spoiled(NAN), columns=["a", "b"]), "finite"),
     "gaps": (pl.DataFrame({"a": [None, *[MARK] * (N - 1)]}), "finite"),
     "nothing": (mixed(None), "finite"),
     "beyond float64": (mixed(10**400 + 7654321), "finite"),
