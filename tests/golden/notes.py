@@ -32,7 +32,11 @@ SHORT = 40  # bytes that are written out
 MANY = 32  # numbers in a list that is taken as an array
 
 DATE = re.compile(r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?)?")
-HASH = re.compile(r"(?<![.\w])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{16,64}(?!\w)")
+# One hash in 2,000 has no letter: after its name it need not have one.
+HASH = re.compile(
+    r"(?<=\bhash )[0-9a-f]{16,64}(?!\w)"
+    r"|(?<![.\w])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{16,64}(?!\w)"
+)
 LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{9,}(?:e[-+]?\d+)?(?!\w)")
 LAYOUT = re.compile(r"[\s\u2500-\u257f]+")
 PICTURES = {".png", ".svg", ".pdf"}

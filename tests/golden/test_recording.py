@@ -72,6 +72,8 @@ def test_what_differs_from_run_to_run_is_left_out(tmp_path):
     note("text", f"spent on 2026-01-02 10:11:12 by {'0123456789abcdef' * 2}")
     assert note.values["entry"] == {"epsilon": 1.0, "file": "<folder>/x"}
     assert note.values["text"] == "spent on <date> by <hash>"
+    note("digits", f"1 entry, hash {'0123456789' * 2}")
+    assert note.values["digits"] == "1 entry, hash <hash>"
     with pytest.raises(ValueError, match="two notes"):
         note("text", "again")
 
