@@ -17,6 +17,7 @@ NOT_ON_THE_COMMAND_LINE = ("tables/_spark", "tables/spark", "papers/")
 # What only Python can pass, and what the command line itself passes right.
 PYTHON_ONLY = {
     ("X", "conflict"),
+    ("X", "type"),
     ("adjacency", "conflict"),
     ("release", "type"),
     ("schema", "missing"),

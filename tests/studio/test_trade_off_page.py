@@ -7,6 +7,7 @@ import pytest
 
 from helpers.browser import visiting
 from helpers.studio import studio_here
+from shoal.plotting._theme import LOOKS
 from shoal.schema import Number, Schema
 
 SCHEMA = Schema(
@@ -17,12 +18,11 @@ LONG = "&methods=PartitionResponse&epsilons=1&k=3&runs=100"
 DONE = "studio-trade-off [data-job]"
 TIMEOUT = 60_000  # the first comparison loads all modules
 # A point is the only place with a whole block of its method's color; the legend is below.
-FIND_POINT = """() => {
+FIND_POINT = """(color) => {
   const canvas = document.querySelector("studio-chart canvas");
   canvas.scrollIntoView({ block: "center" });
   const { width, height } = canvas;
   const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-  const color = [0x0b, 0x3c, 0x5d];
   const own = (x, y) => color.every((value, i) => data[4 * (y * width + x) + i] === value);
   const around = [-1, 0, 1];
   for (let x = 2; x < width - 2; x++)
@@ -87,7 +87,9 @@ def test_from_settings_to_a_point_in_explore(visit, address):
         assert loaded.value.path().read_bytes().startswith(start)
     link = page.get_by_role("link", name="Explore DPKMeans-grid at epsilon 1", exact=True)
     wanted = link.get_attribute("href")
-    page.mouse.click(*page.evaluate(FIND_POINT))
+    page.mouse.click(
+        *page.evaluate(FIND_POINT, list(bytes.fromhex(LOOKS["dpkmeans-grid"].color[1:])))
+    )
     page.wait_for_url("**/explore?**")
     found = query(page)
     assert page.url.endswith(wanted)

@@ -219,8 +219,8 @@ class Guarantee:
             return self.mu
         if self.delta > 0:
             raise GuaranteeError(
-                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu: pass "
-                "the mu of its noise, Guarantee(mu=...)"
+                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu",
+                in_python="pass the mu of its noise, Guarantee(mu=...)",
             )
         return pure_to_gdp(self.epsilon) if self.epsilon > 0 else 0.0
 
