@@ -103,7 +103,7 @@ def test_gaussian_noise_covers_weights_and_users():
 
 
 class Mixed(BaseEstimator):
-    """Releases a count under each of the noises it is given, at a cost of mu^2, rho or epsilon."""
+    """Releases a count under each of the noises it is given, at a cost of mu^2 or epsilon."""
 
     def __init__(self, noises=(), random_state=None):
         self.noises = noises
@@ -296,6 +296,22 @@ def test_a_witness_is_gone_after_the_replay():
         for seed in (1, 2)
     ]
     assert (drawn[0] != drawn[1]).any()
+
+
+class InRho(RoundedGaussianNoise):
+    """Counts its loss in a measure that no audit knows: half of mu^2."""
+
+    privacy_measure = "rho"
+
+    def privacy_loss(self, exact, other):
+        return super().privacy_loss(exact, other) / 2
+
+
+@pytest.mark.parametrize("others", [(), (RoundedGaussianNoise(4.0),), (LaplaceNoise(2.0),)])
+def test_a_loss_in_an_unknown_measure_is_not_taken_for_epsilon(others):
+    with pytest.raises(ParameterError, match="privacy_measure") as refused:
+        replay_estimator(Mixed((*others, InRho(2.0))), CORNER, claimed=1.0, delta=1e-6)
+    assert (refused.value.parameter, refused.value.code) == ("estimator", "unsupported")
 
 
 class Blunt(BaseEstimator):

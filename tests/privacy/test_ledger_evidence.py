@@ -101,7 +101,10 @@ class TestTail:
             Ledger(two)
 
     def test_a_damaged_or_missing_head_is_refused(self, two: Path) -> None:
-        for text in ["", "{}", "[1]", '{"lines": 3}', "\xff"]:
+        numbers = ["NaN", "Infinity", "2.5", "true", "null", '"3"']
+        known = json.loads(head(two).read_text())["hash"]
+        heads = [f'{{"shoal_ledger_head": 1, "lines": {n}, "hash": "{known}"}}' for n in numbers]
+        for text in ["", "{}", "[1]", '{"lines": 3}', "\xff", *heads]:
             with case(text=text):
                 head(two).write_text(text, encoding="latin-1")
                 with pytest.raises(LedgerFileError, match="head is damaged"):

@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from sklearn.base import clone
@@ -323,6 +323,14 @@ class _Replay:
                     in_python="audit a mechanism with audit_mechanism",
                 )
         measures = {step.noise.privacy_measure for step in fitted.recorder.steps}
+        known = get_args(PrivacyMeasure)
+        if unknown := measures.difference(known):
+            raise ParameterError(
+                f"estimator must use noise whose privacy_measure is one of {known}, got "
+                f"{min(unknown)!r}: convert its loss to one of them",
+                parameter="estimator",
+                code="unsupported",
+            )
         # Pure noise has a mu, but Gaussian noise has no finite epsilon without a delta.
         self.privacy_measure = "mu^2" if "mu^2" in measures else "epsilon"
         self.budget = self.claimed
