@@ -182,9 +182,9 @@ PARAMETERS: list[Refusal] = [
     *each("column_weights", (("a", 1.0), (TRUE, 1.0)), "type", "DPKMeans"),
     *each("column_weights", ((1.0, 1e30),), "range", "DPKMeans"),
     Refusal("column_weights", (1, 2), "unexpected", ("DPKMeans",), others={"bounds": Ball()}),
-    *each("metric", ("manhattan", None, 1), "choice", "DPKMeans"),
+    *each("metric", ("manhattan", None, 1, ["euclidean"]), "choice", "DPKMeans"),
     Refusal("bounds", (0.0, 1.0), "unexpected", ("DPKMeans",), others={"metric": "cosine"}),
-    *each("method", ("best", None, 1), "choice", "DPKMeans"),
+    *each("method", ("best", None, 1, np.array(["auto", "grid"])), "choice", "DPKMeans"),
     Refusal("method", "grid", "unsupported", ("DPKMeans",), table=np.zeros((5, 60))),
     Refusal(
         "epsilon",
@@ -243,7 +243,7 @@ PARAMETERS: list[Refusal] = [
     *each("wavelet", ("mexican", None, 1, "morl", "Haar"), "choice", "DPWaveCluster"),
     *each("level", (0, 21, 2**53), "range", "DPWaveCluster"),
     *each("level", (1.5, TEXT), "whole", "DPWaveCluster"),
-    *each("technique", ("best", None), "choice", "DPWaveCluster"),
+    *each("technique", ("best", None, np.array([1.0, 2.0])), "choice", "DPWaveCluster"),
     *each("min_samples", (0, -1), "range", "DPWaveCluster"),
     *each("min_samples", (1.5, TEXT), "whole", "DPWaveCluster"),
     # mechanisms

@@ -4,7 +4,7 @@ import math
 import numbers
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -76,7 +76,8 @@ def count(name: str, value: Any, *, least: int = 1) -> int:
 
 def choice(name: str, value: Any, allowed: Collection[Any]) -> None:
     """Refuse a value that is not one of those allowed, which the message lists."""
-    if value not in allowed:
+    # Only what hashes is looked up: an array compares element by element.
+    if not isinstance(value, Hashable) or value not in allowed:
         raise _refused(name, f"one of {allowed}", value, "choice")
 
 
