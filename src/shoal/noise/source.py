@@ -3,8 +3,8 @@
 A :class:`SecureSource` runs AES-128 in counter mode (by the ``cryptography`` package) under a key
 from ``os.urandom``. Each thread has a key of its own, and a forked child draws new keys before its
 first draw, so that no two streams are ever the same. (A signal handler that forks in the middle of
-a draw copies that one draw.) A :class:`SeededSource` is for tests and experiments: whatever it makes
-is marked as seeded and its guarantee does not hold.
+a draw copies that one draw.) A :class:`SeededSource` is for tests and experiments: whatever it
+makes is marked as seeded and its guarantee does not hold.
 """
 
 import hashlib
