@@ -171,6 +171,12 @@ def _refused_fields(campaign: Campaign) -> dict[str, dict[str, Any]]:
         "a mechanism that promises more": {
             "mechanism": {**mechanism, "guarantee": {**promise, "epsilon": 0.5}}
         },
+        "a sentence": {"guarantee_text": "no privacy loss at all"},
+        "a sentence of a mechanism": {"mechanism": {**mechanism, "guarantee_text": "none"}},
+        "a reason": {"guarantee": {**guarantee, "reason": ""}},
+        "a reason of a mechanism": {
+            "mechanism": {**mechanism, "guarantee": {**promise, "reason": ""}}
+        },
         "a seeded mechanism": {
             "mechanism": {**mechanism, "guarantee": {**promise, "seeded": True}}
         },

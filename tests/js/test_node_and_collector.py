@@ -9,9 +9,10 @@ import pytest
 from helpers.campaigns import KEY
 from helpers.collector import running_collector
 from helpers.javascript import CLIENT, node_or_skip
-from helpers.stub_collector import HOME, WORK, make_campaign
-from shoal.campaigns import SealingKey, open_campaign, sign_campaign
-from shoal.mechanisms import Piecewise
+from helpers.stub_collector import BOX, HOME, WORK, make_campaign, revised
+from helpers.wording import reworded
+from shoal.campaigns import Campaign, SealingKey, open_campaign, sign_campaign
+from shoal.mechanisms import Laplace, Piecewise
 from shoal.privacy import Guarantee, Release
 from shoal.schema import Category, Number, Schema
 
@@ -95,3 +96,17 @@ def test_mixed_records_and_sealed_bytes(collector, take_part):
     assert b"".join(collector.store.blocks("mixed")) == report
     assert mechanism.decode(report).shape == (1, schema.space.columns)
     assert key.open(bytes.fromhex(done["sealed"]), "mixed") == b"\x01\x02\xff"
+
+
+def test_a_device_follows_a_collector_whose_guarantee_is_reworded(collector, take_part):
+    mechanism = Laplace(8.0, bounds=BOX, truncate="resample")
+    campaign = make_campaign(collector.address, id="words", mechanism=mechanism, open_intake=True)
+    add(collector, campaign)
+    first = take_part("words", records=[HOME])["receipts"]
+    with reworded():
+        newer = revised(Campaign.from_bytes(campaign.to_bytes()))
+        signed = add(collector, newer)
+    done = take_part("words", records=[HOME])
+    (again,) = done["receipts"]
+    assert (again["report"], again["duplicate"]) == (first[0]["report"], True)
+    assert done["status"] == [{"drawn": 1, "acknowledged": 1, "digest": signed.digest}]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from helpers.wording import reworded
 from shoal.campaigns import SealingKey, open_campaign
 from shoal.exceptions import CampaignError
 
@@ -30,6 +31,14 @@ def test_vectors_are_as_python_makes_them(name, file, tmp_path):
     assert made.read_text(encoding="utf-8") == kept.read_text(encoding="utf-8"), (
         f"run: python tools/{name}_vectors.py"
     )
+
+
+def test_reworded_guarantees_change_no_vector(tmp_path):
+    """What clients in other languages read says nothing in words that Python may improve."""
+    with reworded():
+        tool("campaign")["main"](tmp_path)
+    made, kept = (folder / "campaigns.json" for folder in (tmp_path, VECTORS))
+    assert made.read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
 
 
 def test_python_refuses_what_clients_must_refuse(campaigns):

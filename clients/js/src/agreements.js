@@ -102,7 +102,8 @@ export function agreementsOf(store, publicKey, ask, several) {
       followed = {
         campaign,
         digest,
-        mechanism: hex(await sha256(utf8(canonical(campaign.mechanism)))), // all that decides what a report means
+        // All that decides what a report means.
+        mechanism: hex(await sha256(utf8(canonical([campaign.mechanism, campaign.report_format])))),
         seal: campaign.shuffler && (await part(import("./hpke.js"))).seal,
         ...(await prepareReports(campaign.mechanism, campaign.report_format)),
       };

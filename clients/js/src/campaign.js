@@ -1,7 +1,7 @@
 // The signed document of a campaign: who signed it, what it says, and whether it promises less than one before.
 //
 // The envelope is DSSE (Dead Simple Signing Envelope, version 1.0): the exact bytes are signed, never JSON that was
-// written again. The document is read strictly, and its promise must be the one of its parameters.
+// written again. The document is read strictly, and its promise, in numbers, must be the one of its parameters.
 
 import { concat, fromBase64, hex, importKey, keyBytes, sha256, utf8 } from "./bytes.js";
 import { badParameter, fail, ShoalError } from "./errors.js";
@@ -13,7 +13,7 @@ import { own } from "./state.js";
 
 /**
  * @typedef {{notion: "local" | "metric", epsilon: number, delta: 0, adjacency: "substitute", unit: string,
- *   reason: string, seeded: false, mu: null, privacy_unit: object}} Guarantee
+ *   seeded: false, mu: null, privacy_unit: object}} Guarantee
  * @typedef {{origin: number, step: number, first: number, stride: number, levels: number}} ReportColumn
  * @typedef {{version: 1, bytes: number, columns: ReportColumn[], reported: [number, number] | null,
  *   clips: boolean}} ReportFormat
@@ -30,7 +30,6 @@ import { own } from "./state.js";
 
 const TYPE = "application/vnd.shoal.campaign+json";
 const MAX_ENVELOPE = 8 << 20; // bytes: partitions of many columns take 100 kB
-const REDRAWN = "drawn at epsilon/2 and redrawn until inside the box, which costs the other half";
 // How points of small order begin: anybody can sign for such a key, as for one of zeros.
 const SMALL_ORDER = /^(0[01]000000|e[cde]ffffff|26e8958f|c7176a70)/;
 // Nobody on the way reads or changes what is sent there: https, or http on the own machine; no query, no password.
@@ -71,7 +70,6 @@ const MECHANISM = {
   columns: nullOr(whole()),
   names: nullOr(list(text)),
   guarantee: (value, mechanism) => canonical(value) === canonical(promiseOf(mechanism)),
-  guarantee_text: text,
 };
 /** @type {Record<string, Rule>} */
 const CAMPAIGN = {
@@ -91,7 +89,6 @@ const CAMPAIGN = {
   open_intake: flag,
   shuffler: nullOr(fields(SHUFFLER)),
   guarantee: (value, campaign) => canonical(value) === canonical(guaranteeOf(campaign)),
-  guarantee_text: text,
   report_format: isObject,
 };
 
@@ -100,8 +97,7 @@ const CAMPAIGN = {
  *
  * @param {Uint8Array} envelope as it was received
  * @param {string} publicKey who must have signed it: "ed25519:..."; it comes with the app, never with the document
- * @returns {Promise<SignedCampaign>} with the digest that names this very document; promises are in numbers only,
- *   their sentences are not handed on, since nothing here checks them
+ * @returns {Promise<SignedCampaign>} with the digest that names this very document
  */
 export async function openCampaign(envelope, publicKey) {
   const key = signerKey(publicKey);
@@ -133,8 +129,6 @@ export async function openCampaign(envelope, publicKey) {
     broken = "mechanism"; // parts of it are missing
   }
   if (broken) differs(`another ${broken}`);
-  delete campaign.guarantee_text;
-  delete campaign.mechanism.guarantee_text;
   return { campaign, digest: hex(await sha256(payload)), envelope: bytes };
 }
 
@@ -174,7 +168,6 @@ export function promiseOf({ parameters: { bounds, epsilon, level = null, radius 
     delta: 0,
     adjacency: "substitute",
     unit: unit || (metric && place ? "km" : ""),
-    reason: truncate ? REDRAWN : "",
     seeded: false,
     mu: null,
     privacy_unit: { kind: "record", id_column: "", max_rows: null, enforced: true },

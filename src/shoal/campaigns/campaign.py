@@ -2,7 +2,8 @@
 
 The document is JSON. It holds the mechanism with all its public parameters and the format of a
 report in bytes, so that a client in any language needs nothing else. It is read strictly: a field
-more or less is refused, and so is a report format that does not follow from the mechanism.
+more or less is refused, and so is a report format that does not follow from the mechanism. The
+promise is in it as numbers: a sentence of ours is no part of what is signed, compared or digested.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from shoal.campaigns.sealing import SEALED_OVERHEAD
 from shoal.campaigns.shuffler import Shuffler
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import Mechanism, ReportColumn, ReportFormat, load_mechanism
+from shoal.mechanisms.documents import promise_to_dict
 from shoal.privacy import Guarantee
 
 __all__ = ["Campaign"]
@@ -29,7 +31,7 @@ VERSION = 1
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 UNITS = ("device", "person")
 MAX_REPORTS = 1_000_000  # a device
-DERIVED = ("guarantee", "guarantee_text", "report_format")  # in the document, for other readers
+DERIVED = ("guarantee", "report_format")  # in the document, for other readers
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,8 @@ class Campaign:
     @property
     def mechanism_digest(self) -> str:
         """SHA-256 of all that defines the meaning of a report; a device draws once for each."""
-        text = json.dumps(self.mechanism.to_dict(), sort_keys=True)
+        meaning = [self.mechanism.to_dict(), self.report_format.to_dict()]
+        text = json.dumps(meaning, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def is_open(self, now: datetime | None = None) -> bool:
@@ -211,7 +214,7 @@ class Campaign:
         Returns
         -------
         document : dict
-            Version, all fields, the guarantee in numbers and in words, and the report format.
+            Version, all fields, the guarantee in numbers, and the report format.
         """
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
@@ -221,8 +224,7 @@ class Campaign:
             "closes": self.closes.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "origins": list(self.origins),
             "shuffler": None if self.shuffler is None else self.shuffler.to_dict(),
-            "guarantee": self.guarantee.to_dict(),
-            "guarantee_text": str(self.guarantee),
+            "guarantee": promise_to_dict(self.guarantee),
             "report_format": self.report_format.to_dict(),
         }
 

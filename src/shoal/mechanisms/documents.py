@@ -1,7 +1,8 @@
 """A mechanism as a public document: all that a server needs to read reports, and nothing secret.
 
 It holds the parameters, the columns of the records and the promise. A key, a seed or a ledger is
-not in it; that reports came from a seed is, since then nothing is promised.
+not in it; that reports came from a seed is, since then nothing is promised. Nor is any sentence of
+ours: documents are compared and digested, and a sentence may be improved.
 """
 
 import importlib
@@ -30,6 +31,7 @@ __all__ = [
     "load_mechanism",
     "mechanism_from_dict",
     "mechanism_to_dict",
+    "promise_to_dict",
     "save_beside",
     "save_mechanism",
 ]
@@ -42,7 +44,6 @@ FIELDS = {
     "columns",
     "names",
     "guarantee",
-    "guarantee_text",
 }
 PRIVATE = ("ledger", "random_state")  # of the device
 MADE_FROM: dict[str, Any] = {"schema": Schema, "partitions": Partitions}
@@ -54,6 +55,7 @@ KINDS = {
     for method in METHODS
     if method.location.startswith(f"{PACKAGE}:") and method.class_name != "KdLaplace"
 }
+UNSAID = "the reports were drawn with parameters that have no guarantee in common"
 RULE = "a mechanism's document must be a JSON file that shoal wrote"
 
 
@@ -176,9 +178,22 @@ def mechanism_to_dict(mechanism: "Mechanism", parameters: Mapping[str, Any]) -> 
         "parameters": {name: _plain(name, value) for name, value in public.items()},
         "columns": getattr(mechanism, "n_features_in_", None),
         "names": None if names is None else [str(name) for name in names],
-        "guarantee": mechanism.guarantee_.to_dict(),
-        "guarantee_text": str(mechanism.guarantee_),
+        "guarantee": promise_to_dict(mechanism.guarantee_),
     }
+
+
+def promise_to_dict(guarantee: Guarantee) -> dict[str, Any]:
+    """Return a guarantee as plain values, without its reason, which is a sentence of ours."""
+    plain = guarantee.to_dict()
+    del plain["reason"]
+    return plain
+
+
+def _promise_from_dict(plain: Any) -> Guarantee:
+    """Return the guarantee of a document; its reason is that of the parameters."""
+    if not isinstance(plain, Mapping) or "reason" in plain:
+        raise ParameterError("a guarantee in a document must have its numbers and no reason")
+    return Guarantee.from_dict({**plain, "reason": UNSAID if plain.get("notion") == "none" else ""})
 
 
 def mechanism_from_dict(plain: Any) -> "Mechanism":
@@ -210,7 +225,7 @@ def mechanism_from_dict(plain: Any) -> "Mechanism":
                 )
         values = {name: _made(name, value) for name, value in given.items()}
         mechanism: Mechanism = getattr(importlib.import_module(PACKAGE), kind)(**values)
-        drawn = Guarantee.from_dict(plain["guarantee"])
+        drawn = _promise_from_dict(plain["guarantee"])
     except ShoalError as failure:
         raise ParameterError(f"the document of {kind} is broken: {failure}") from None
     except (TypeError, ValueError):
