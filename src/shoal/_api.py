@@ -91,7 +91,7 @@ PAGES: tuple[Page, ...] = (
         others="""
             Cost Entry Limits LocalBudget PrivacyUnit Receipt
             ApproximateEvent Composed Event GDPEvent MetricEvent PureEvent Repeated ShuffledEvent
-            amplify cost epsilon_to_gdp gdp_to_delta gdp_to_epsilon local_epsilon_for
+            amplify amplify_drawn cost epsilon_to_gdp gdp_to_delta gdp_to_epsilon local_epsilon_for
             metric_to_local pure_to_gdp
         """,
     ),

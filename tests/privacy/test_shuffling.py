@@ -5,7 +5,9 @@ import itertools
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
 from helpers.shuffled_views import (
     blanket_delta,
@@ -13,6 +15,7 @@ from helpers.shuffled_views import (
     delta_of_batches,
     randomized_response,
 )
+from planted.plant import Bug, planted
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.mechanisms import Laplace, PartitionResponse, Piecewise, PlanarLaplace
 from shoal.partitions import Axis, AxisGrids, Partitions
@@ -21,10 +24,12 @@ from shoal.privacy import (
     Guarantee,
     PrivacyUnit,
     amplify,
+    amplify_drawn,
     local_epsilon_for,
     shuffling,
 )
 from shoal.privacy._shuffle_divergence import ShuffledView
+from shoal.privacy.shuffling import smallest_batch
 from shoal.schema import Place, Schema
 
 DELTA = 1e-6
@@ -97,8 +102,8 @@ def test_epsilon_is_rounded_up(n, n_colors, monkeypatch):
 
     honest = ShuffledView.delta
     shuffling._amplified.cache_clear()
-    with monkeypatch.context() as planted:
-        planted.setattr(ShuffledView, "delta", lambda view, at: honest(view, at) * (1 - 1e-5))
+    with monkeypatch.context() as patch:
+        patch.setattr(ShuffledView, "delta", lambda view, at: honest(view, at) * (1 - 1e-5))
         epsilon = amplified(math.log(3), n, n_colors, delta)
     shuffling._amplified.cache_clear()
     assert reached(epsilon, n, n_colors) > delta, "rounded down"
@@ -307,3 +312,125 @@ def test_a_place_is_as_wide_as_its_box_on_the_ground():
     home = Place("home", center=(24.94, 60.17), radius=50.0, missing="refuse")
     device = PlanarLaplace(0.1, schema=Schema([home]))
     assert 0.1 * 99 * math.sqrt(2) < device.local_guarantee_.epsilon < 0.1 * 100 * math.sqrt(2)
+
+
+SHARES = (2.0**-16, 0.01, 0.3, 0.4, 0.5, 0.97)
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_the_smallest_batch_is_the_quantile_of_the_binomial(share):
+    for n, failure in itertools.product(
+        (1, 2, 7, 100, 500, 10**5, 10**9), (0.3, 1e-3, 1e-8, 1e-40)
+    ):
+        size = smallest_batch(n, share, failure)
+        # P(1 + Bin(n - 1, share) < size), which scipy has to about ten digits
+        assert 1 <= size <= n
+        assert binom.cdf(size - 2, n - 1, share) <= failure * (1 + 1e-9), (n, failure)
+        if size < n:
+            assert binom.cdf(size - 1, n - 1, share) > failure * (1 - 1e-6), (n, failure)
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 4), Fraction(3, 8), Fraction(1, 2)])
+@pytest.mark.parametrize("n", [1, 2, 13, 60])
+def test_the_smallest_batch_in_whole_numbers(n, share):
+    """Where a tail is what is asked for, to the last bit, the size may be one smaller."""
+    exact = [math.comb(n - 1, k) * share**k * (1 - share) ** (n - 1 - k) for k in range(n)]
+    tails = list(itertools.accumulate(exact))
+    for failure in (0.9, 0.2, 2.0**-12, 1e-9, float(tails[0]), float(tails[n // 2])):
+        if not 1e-100 <= failure < 1:
+            continue
+        size = smallest_batch(n, float(share), failure)
+        assert size == 1 or tails[size - 2] <= Fraction(failure)
+        assert tails[size - 1] > Fraction(failure) * (1 - Fraction(1, 10**6))
+
+
+def holds_drawn_batches_to_their_size(_subject=None):
+    """Draw batches: they are smaller as often as is stated, and one more would be too many."""
+    rng = np.random.default_rng(0)
+    for share, failure in itertools.product((0.05, 0.4), (0.2, 0.01)):
+        sizes = 1 + rng.binomial(499, share, 2000)
+        smaller = (sizes < smallest_batch(500, share, failure)).sum()
+        # A false alarm in 10^6 seeds, and this one is fixed.
+        assert smaller <= binom.ppf(1 - 1e-6, 2000, failure)
+        one_more = binom.cdf(smallest_batch(500, share, failure) - 1, 499, share)
+        assert one_more > failure
+
+
+def test_drawn_batches_are_smaller_as_often_as_stated():
+    holds_drawn_batches_to_their_size()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("1 + (fewest_successes(n - 1, share, failure) if share else 0)", "round(n * share)"),
+        (
+            "fewest_successes(n - 1, share, failure) if",
+            "fewest_successes(n, share, failure) + 1 if",
+        ),
+        ("fewest_successes(n - 1, share, failure) if", "fewest_successes(n - 1, share, 0.5) if"),
+    ],
+    ids=["the mean", "one too many", "the median"],
+)
+def test_a_size_that_is_too_large_is_noticed(right, wrong):
+    bug = Bug(wrong, shuffling.__name__, right, wrong, holds_drawn_batches_to_their_size, None)
+    with planted(bug), pytest.raises(AssertionError):
+        bug.red(bug.subject)
+
+
+@pytest.mark.parametrize("n_colors", [3, None])
+def test_a_drawn_batch_keeps_its_promise_on_average(n_colors):
+    """Delta of a person is the mean over sizes of the exact ones, at the promised epsilon."""
+    n, share, delta = 16, 0.75, 0.05
+    promise = amplify_drawn(
+        Guarantee("local", math.log(3)), n, delta, share=share, n_colors=n_colors
+    )
+    assert promise.epsilon < math.log(3)
+    assert promise.delta == delta
+
+    def mean_delta(epsilon):
+        sizes = binom.pmf(np.arange(n), n - 1, share)
+        return sum(p * reached(epsilon, 1 + k, n_colors) for k, p in enumerate(sizes))
+
+    assert float(mean_delta(promise.epsilon)) <= delta
+    planned = amplify(Guarantee("local", math.log(3)), round(n * share), delta, n_colors=n_colors)
+    assert promise.epsilon > planned.epsilon
+    assert promise.n_reports < n * share
+
+
+@pytest.mark.parametrize("n", [2, 500, 100_000])
+@pytest.mark.parametrize("share", SHARES)
+def test_before_the_draw_less_is_promised_than_after(n, share):
+    report = Guarantee("local", 4.0)
+    promise = amplify_drawn(report, n, DELTA, share=share, n_colors=64)
+    fewest = smallest_batch(n, share, DELTA / 16)
+    for size in {fewest, min(fewest + 5, n), max(fewest, int(share * n))}:
+        assert amplify(report, size, DELTA, n_colors=64).epsilon <= promise.epsilon
+    assert promise.n_reports == fewest
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "parameter"),
+    [
+        ({"n": 0}, "n"),
+        ({"share": 1.0}, "share"),
+        ({"share": -0.1}, "share"),
+        ({"share": float("nan")}, "share"),
+        ({"delta": 0.0}, "delta"),
+        ({"delta": 1e-99}, "delta"),
+        ({"n_colors": 1}, "n_colors"),
+    ],
+    ids=str,
+)
+def test_refusals_of_a_draw(kwargs, parameter):
+    given = {"n": 100, "delta": DELTA, "share": 0.4, **kwargs}
+    with pytest.raises(ParameterError) as refused:
+        amplify_drawn(Guarantee("local", 1.0), **given)
+    assert refused.value.parameter == parameter
+
+
+@pytest.mark.parametrize("failure", [0.0, 1e-101, 1.0])
+def test_a_failure_is_a_probability_that_can_be_counted(failure):
+    with pytest.raises(ParameterError) as refused:
+        smallest_batch(100, 0.4, failure)
+    assert refused.value.parameter == "failure"

@@ -2,7 +2,8 @@
 
 * :class:`Guarantee` states what is guaranteed, in numbers and in a sentence.
 * Events describe what was done to the records; :func:`cost` computes what they cost together.
-* :func:`amplify` returns the guarantee that local reports have once they are shuffled.
+* :func:`amplify` returns the guarantee that local reports have once they are shuffled, and
+  :func:`amplify_drawn` the one before it is drawn which batch each report joins.
 * :class:`Ledger` enforces a limit on everything that is spent on the same records.
 * :class:`Release` holds what leaves the curator, with its guarantee.
 
@@ -33,7 +34,7 @@ from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.ledger import Ledger
 from shoal.privacy.privacy_unit import Adjacency, PrivacyUnit
 from shoal.privacy.release import Release, current_versions
-from shoal.privacy.shuffling import LocalBudget, amplify, local_epsilon_for
+from shoal.privacy.shuffling import LocalBudget, amplify, amplify_drawn, local_epsilon_for
 
 __all__ = [
     "Adjacency",
@@ -56,6 +57,7 @@ __all__ = [
     "Repeated",
     "ShuffledEvent",
     "amplify",
+    "amplify_drawn",
     "convert_epsilon",
     "cost",
     "current_versions",

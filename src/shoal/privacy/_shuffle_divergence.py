@@ -16,11 +16,12 @@ import numpy as np
 
 from shoal._typing import Floats
 
-__all__ = ["ShuffledView"]
+__all__ = ["ShuffledView", "fewest_successes"]
 
 _FINEST_BLOCK = 2**12  # T is counted in blocks of one part in this
 _NODES = 64  # points that stand for the distribution of M, by chords of a convex function
 _SHIFT = 5_000  # M is counted with a number of trials right to one part in this
+_LEFT_OUT = 2.0**-24  # part of a failure that the tails beyond a window may have
 _ROUNDING = 2.0**-47  # relative error of products and sums for each of their terms, and to spare
 _DOWN = 1 - 2.0**-49  # theta errs by a few units in the last place
 
@@ -105,6 +106,27 @@ def _binomial(trials: int, odds: float, tail: float) -> _Window:
     # Dividing by the sum over the window, which is less than the whole, rounds up.
     outside = tail * ((first > 0) + (last < trials))
     return _Window(first, weights / weights.sum(), outside)
+
+
+def fewest_successes(trials: int, share: float, failure: float) -> int:
+    """Return a number that Bin(trials, share) is below with at most this probability.
+
+    It is the largest such number, or a smaller one where rounding leaves that open.
+
+    Parameters
+    ----------
+    trials : int
+        Number of trials.
+    share : float
+        Probability of a success, in (0, 1).
+    failure : float
+        Upper bound of the probability of fewer successes, in (0, 1).
+    """
+    # A smaller chance of success has the larger lower tail, and so covers the rounding of the odds.
+    odds = share / (1 - share) * _DOWN
+    window = _binomial(trials, odds, failure * _LEFT_OUT)
+    up_to = np.cumsum(window.weights) * (1 + _ROUNDING * (2 * window.weights.size + 100))
+    return window.first + int(np.count_nonzero(up_to + window.outside <= failure))
 
 
 class _Halves(NamedTuple):

@@ -28,7 +28,7 @@ from shoal.partitions import (
     space_axes,
     spread_over_axes,
 )
-from shoal.privacy import Guarantee, amplify
+from shoal.privacy import Guarantee, amplify_drawn
 from shoal.reports._atoms import Cells
 from shoal.reports._drawn_atoms import partition_axes
 from shoal.reports._drawn_clusters import drawn_density
@@ -113,7 +113,7 @@ class TwoRoundCampaign:
     Notes
     -----
     Each device has the same local guarantee as in one round. If reports are shuffled, the rounds
-    are two batches, each smaller than a single one would be (:meth:`shuffled`).
+    are two batches of random size, each smaller than a single one would be (:meth:`shuffled`).
 
     Examples
     --------
@@ -237,28 +237,38 @@ class TwoRoundCampaign:
         """
         n = _numbers.count("n_devices", n_devices)
         words = uniform_integers(n, below=WORDS, source=as_source(random_state))
-        rounds: Ints = np.where(words < math.floor(self.first_share * WORDS), 1, 2)
+        rounds: Ints = np.where(words < self._first_words, 1, 2)
         return rounds
 
     def shuffled(self, n_devices: int, delta: float) -> Guarantee:
         """Return the guarantee of shuffled reports, for a device that does not know its round yet.
 
+        Each round is a batch, and :meth:`draw_rounds` draws its size: it may be smaller than the
+        one of :meth:`plan`, which delta accounts for (:func:`shoal.privacy.amplify_drawn`). When
+        the rounds are drawn and their sizes published,
+        ``first_mechanism.shuffled(min(sizes), delta)`` holds as well and is smaller in most
+        campaigns. It is also the guarantee if you assign devices to rounds of fixed sizes, as long
+        as you do so without looking at any record.
+
         Parameters
         ----------
         n_devices : int
-            Number of honest devices; those of a round are one batch. Assign rounds at enrollment,
-            so that the batches have the sizes of :meth:`plan`.
+            Number of honest devices that report, in both rounds together. Whether a device reports
+            must not depend on the rounds that were drawn: where some drop out after the draw, or
+            the rounds follow from a seed that others know, use the sizes of the rounds.
         delta : float
-            Delta of the guarantee, in [1e-100, 1).
+            Delta of the guarantee, in [1.6e-99, 1).
 
         Returns
         -------
         guarantee : Guarantee
-            Guarantee of the smaller batch, the weaker of the two.
+            Guarantee of the round with the smaller share, the weaker of the two.
         """
-        plan = self.plan(n_devices)
-        batch = min(plan.first_devices, plan.second_devices)
-        return amplify(self.guarantee_, batch, delta, n_colors=self.first.n_colors)
+        n = _numbers.count("n_devices", n_devices, least=2)
+        share = self._first_words / WORDS
+        return amplify_drawn(
+            self.guarantee_, n, delta, share=min(share, 1 - share), n_colors=self.first.n_colors
+        )
 
     def second(self, first_reports: Any) -> Partitions:
         """Make the partitions of round two, from the reports of round one alone.
@@ -377,6 +387,11 @@ class TwoRoundCampaign:
     def __repr__(self) -> str:
         stage = "round one" if self.second_ is None else "round two"
         return f"TwoRoundCampaign({self.n_clusters} clusters, {self.mechanism!r}, in {stage})"
+
+    @property
+    def _first_words(self) -> int:
+        """Number of words, of all ``WORDS``, that put a device in round one."""
+        return math.floor(self.first_share * WORDS)
 
     @property
     def _few(self) -> bool:
