@@ -142,9 +142,15 @@ def validate_floats(X: Any, *, estimator: Any = None, reset: bool = True) -> Rec
     X = _frame(X)
     try:
         _refuse_text(X)
-        records: Records = validate_data(
-            BaseEstimator() if estimator is None else estimator, X, reset=reset, dtype=PRECISIONS
-        )
+        # scikit-learn adds all values up to see that they are finite. Whether that sum overflows,
+        # and warns, depends on single records.
+        with np.errstate(all="ignore"):
+            records: Records = validate_data(
+                BaseEstimator() if estimator is None else estimator,
+                X,
+                reset=reset,
+                dtype=PRECISIONS,
+            )
     except DataError:
         raise
     except (ValueError, TypeError, OverflowError) as error:

@@ -12,10 +12,11 @@ import math
 import pickle
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,13 +32,23 @@ from helpers import sizes
 from helpers.ledgers import roomy_ledger, spent
 from helpers.noise_recorder import recording
 from shoal.audit import ReplayAudit
-from shoal.exceptions import BudgetExceededError, LedgerPicklingError
+from shoal.exceptions import BudgetExceededError, DataError, LedgerPicklingError
 from shoal.noise import observed
 from shoal.privacy import Guarantee, Release
 from shoal.reports import label_on_device
 from subjects import SUBJECTS, VALUES, Subject
 
-__all__ = ["CONTRACTS", "Contract", "contract", "pairs", "roomy_limits"]
+__all__ = [
+    "CONTRACTS",
+    "LARGE",
+    "LEAST",
+    "RECORDS_AT_THE_END",
+    "Contract",
+    "contract",
+    "pairs",
+    "roomy_limits",
+    "warnings_differ",
+]
 
 
 class Contract(NamedTuple):
@@ -91,6 +102,78 @@ def roomy_limits(subject: Subject) -> dict[str, object]:
     delta = getattr(subject.make(), "delta", 0.0)
     limits = {"epsilon": 1e6, "metric_epsilon": 1e6, "metric_unit": "m"}
     return {**limits, "delta": delta} if delta else limits
+
+
+# Warnings
+
+
+LARGE, LEAST = 1.7e308, 5e-324  # two of the large one add up to infinity
+RECORDS_AT_THE_END = (
+    (LARGE, LARGE),
+    (-LARGE, -LARGE),
+    (LARGE, -LARGE),
+    (-LARGE, LARGE),
+    (LEAST, -LEAST),
+    (LARGE, LEAST),
+    (math.inf, -math.inf),
+    (-math.inf, -math.inf),
+    (math.inf, 0.0),
+)
+
+
+@contract("estimator", "central", "contribution", "device")
+def warns_of_no_record(subject: Subject) -> None:
+    """Numpy warns of the same with and without one record, of whatever size: it would be logged."""
+    warnings_differ(subject, under="ignore")
+
+
+def warnings_differ(subject: Subject, *, under: Literal["ignore", "warn"]) -> None:
+    """Compare warnings where large records are in the table; numpy is silent of underflow."""
+    usual, ended = numpy_warnings(subject, without_record(subject), under=under)
+    assert ended
+    for record in RECORDS_AT_THE_END:
+        found, ended = numpy_warnings(subject, with_record(subject, record), under=under)
+        if ended:
+            assert found == usual, record
+        else:  # a record that is refused: what comes after it warns of nothing
+            assert not math.isfinite(record[0]), record
+            assert found <= usual, record
+
+
+def without_record(subject: Subject) -> Any:
+    """Return the records of a subject with a large one; a device has a single one."""
+    return VALUES[:1] if "device" in subject.tags else with_record(subject, (LARGE, LARGE), to=None)
+
+
+def with_record(subject: Subject, values: tuple[float, float], *, to: Any = ()) -> Any:
+    """Return that table with one record more, in front; or, ``to`` None, the subject's own."""
+    if "device" in subject.tags:
+        return [values]
+    table = subject.table if to is None else without_record(subject)
+    if isinstance(table, pd.DataFrame):
+        return pd.concat([table[:1].assign(x=values[0]), table], ignore_index=True)
+    row = np.array(table[:1], dtype=float)
+    columns = 2 if "contribution" in subject.tags else row.shape[1]  # ids and weights before
+    row[0, -columns:] = np.resize(values, columns)
+    return np.vstack([row, table])
+
+
+def numpy_warnings(
+    subject: Subject, table: Any, *, under: Literal["ignore", "warn"]
+) -> tuple[set[tuple[str, str, int]], bool]:
+    """Return what numpy warns of, and where, while a subject releases; and whether it did."""
+    ended = True
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under=under):
+        warnings.simplefilter("always")
+        try:
+            subject.output(subject.seeded(3), table)
+        except DataError:
+            ended = False
+    return {
+        (str(one.message), one.filename, one.lineno)
+        for one in caught
+        if issubclass(one.category, RuntimeWarning)
+    }, ended
 
 
 # What it says

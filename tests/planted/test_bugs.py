@@ -15,6 +15,8 @@ from contracts.promises import (
     noise_pays_for,
     replays_on_neighbors,
     spends_before_it_draws,
+    warnings_differ,
+    warns_of_no_record,
 )
 from contracts.quality import QUALITIES, as_good_as_recorded
 from planted.plant import Bug, planted
@@ -39,6 +41,27 @@ def rows(what, module, right, wrong, red, *names):
 
 
 BUGS = [
+    # Warnings
+    *rows(
+        "the check that records are finite warns",
+        "shoal._records",
+        'with np.errstate(all="ignore"):',
+        "with np.errstate():",
+        warns_of_no_record,
+        "DPKMeans",
+        "DPKMeans-private-bounds, weights",
+        "PrivateCopy",
+        "Piecewise",
+        "Device, Laplace",
+    ),
+    *rows(
+        "rounding to the lattice warns",
+        "shoal.noise.lattice",
+        'with np.errstate(over="ignore", invalid="ignore", under="ignore"):',
+        "with np.errstate():",
+        functools.partial(warnings_differ, under="warn"),
+        "Piecewise",
+    ),
     # Spends
     *rows(
         "skipped spend",

@@ -183,8 +183,10 @@ def _weights(sample_weight: Any, n: int, limit: float) -> npt.NDArray[np.int32]:
             parameter="sample_weight",
             code="empty",
         )
-    clipped = np.minimum(column.astype(np.float64), limit)
-    return np.rint(clipped / limit * LEVELS).astype(np.int32)
+    # A weight beyond a double is infinite and clipped too; one that underflows is 0.
+    with np.errstate(over="ignore", under="ignore"):
+        clipped = np.minimum(column.astype(np.float64), limit)
+        return np.rint(clipped / limit * LEVELS).astype(np.int32)
 
 
 def _first_rows(users: npt.NDArray[Any], most: int) -> npt.NDArray[np.intp]:

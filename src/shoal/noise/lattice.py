@@ -279,8 +279,9 @@ def _round(
     rows = max(BLOCK_VALUES // width, 1)
     scratch = _scratch(min(rows, len(values)) * width).reshape(-1, *values.shape[1:])
     inside = True
-    # A record so far away that its index overflows becomes infinite, and is clipped too.
-    with np.errstate(over="ignore", invalid="ignore"):
+    # A record so far away that its index overflows becomes infinite, and is clipped too; one so
+    # close to the origin that it underflows is there. No setting of numpy tells either.
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         # One product for every record, and three times as fast as a quotient.
         inverse = np.reciprocal(step)
         for start in range(0, len(values), rows):

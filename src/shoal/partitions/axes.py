@@ -157,7 +157,8 @@ def positions(points: Floats, axes: Sequence[Axis]) -> Floats:
         else:
             # Halving first keeps the width of a box as wide as the doubles themselves finite.
             half = axis.high / 2 - axis.low / 2
-            along[:, i] = np.clip((points[:, axis.start] / 2 - axis.low / 2) / half, 0.0, 1.0)
+            with np.errstate(under="ignore"):  # of a record beside the lower end
+                along[:, i] = np.clip((points[:, axis.start] / 2 - axis.low / 2) / half, 0.0, 1.0)
     return along
 
 

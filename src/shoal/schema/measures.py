@@ -51,8 +51,9 @@ class _Measured(Field, ABC):
         absent = np.isnan(values)
         if self.missing != "category" and absent.any():
             raise self._refuse_missing()
-        position = np.where(absent, 0.5, self.position(values))
-        encoded = [position * self.shapes[0].width]
+        with np.errstate(under="ignore"):  # of a value beside the minimum
+            position = np.where(absent, 0.5, self.position(values))
+            encoded = [position * self.shapes[0].width]
         if self.missing == "category":
             encoded.append(absent * self.shapes[1].width)
         return encoded
