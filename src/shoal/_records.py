@@ -4,10 +4,9 @@ Messages about records name no row and no value: scikit-learn's own do, so they 
 unless they speak of shapes and types only.
 """
 
-import functools
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,15 +20,10 @@ from shoal.exceptions import Code, DataError, DataTypeError
 __all__ = [
     "column_names",
     "fitted_names",
-    "leaves_last_fit",
     "validate_floats",
     "validate_records",
     "values_by_name",
 ]
-
-Estimator = TypeVar("Estimator")
-Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
 
 # First words of scikit-learn's and numpy's messages that hold no value of a record.
 OTHER_COLUMNS = ("X has", "The feature names")
@@ -50,41 +44,6 @@ PLAIN: dict[str, tuple[str, Code]] = {
 }
 NO_RECORDS = "X must hold at least one record, got none"
 ONE_NUMBER_EACH = "x must have one number for each column, got lists among them"
-
-
-def leaves_last_fit(
-    fit: Callable[Concatenate[Estimator, Arguments], Result],
-) -> Callable[Concatenate[Estimator, Arguments], Result]:
-    """Make a fit that fails before it has a release leave the estimator as it was.
-
-    The columns are noted first and the budget may be refused after that: without this, an estimator
-    would have the columns of the table that was refused, the centers of the one before, and
-    ``predict`` would take the ones for the others.
-
-    Parameters
-    ----------
-    fit : callable
-        The method; it sets ``release_``.
-
-    Returns
-    -------
-    fit : callable
-        The same, with all attributes of before where it raises.
-    """
-
-    @functools.wraps(fit)
-    def whole(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        state = vars(self)
-        before = dict(state)
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:
-            if state.get("release_") is before.get("release_"):
-                state.clear()
-                state.update(before)
-            raise
-
-    return whole
 
 
 # scikit-learn's checks ask for these words; the number of records is left out of them.

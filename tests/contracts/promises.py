@@ -15,6 +15,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from contracts.tape import Order, TapedLedger, TapedSource
+from contracts.tape import MeddlingLedger, Order, TapedLedger, TapedSource
 from helpers import sizes
 from helpers.ledgers import roomy_ledger, spent
 from helpers.noise_recorder import recording
@@ -261,6 +262,47 @@ def draws_nothing_when_the_spend_is_refused(subject: Subject) -> None:
     assert order.entries == []
     assert spent(ledger) == 0.0
     assert not hasattr(refused, "release_")
+
+
+@contract("estimator", "central", "contribution")
+def draws_and_promises_what_was_charged(subject: Subject) -> None:
+    """Parameters that are changed after the charge count for the next call alone.
+
+    With one seed, outputs, release and promise are those of a run where nothing was changed.
+    """
+    one = subject.make(random_state=7, ledger=roomy_ledger(**roomy_limits(subject)))
+    expected = subject.output(one)
+    for named in (("epsilon",), ()):
+        ledger = MeddlingLedger(**roomy_limits(subject))
+        ledger.target = two = subject.make(random_state=7, ledger=ledger)
+        ledger.named, given = named, two.get_params(deep=False)
+        try:
+            found = subject.output(two)
+        except Exception as failure:  # other parameters may make no sense
+            raise AssertionError("parameters were read again after the charge") from failure
+        assert np.array_equal(found, expected)
+        assert ledger.entries[0].event == one.ledger.entries[0].event
+        assert two.epsilon != one.epsilon, "parameters are those that were set last"
+        # The promise of a mechanism is that of the next report too.
+        two.set_params(**given)
+        assert two.guarantee_ == one.guarantee_
+        if hasattr(one, "release_"):
+            assert replace(two.release_, ledger=None) == replace(one.release_, ledger=None)
+
+
+@contract("device")
+def draws_by_the_document_that_was_agreed_to(subject: Subject) -> None:
+    """What an app does to a campaign that a device handed out changes no report and no charge."""
+    device = subject.make()
+    agreed = device.status()[0].campaign
+    one = agreed.mechanism.guarantee_.epsilon
+    device.status()[0].campaign.mechanism.set_params(epsilon=30.0)
+    with recording() as tape:
+        subject.output(device)
+    if subject.price is not None:
+        assert max(subject.price(device, tape)) <= 1 + 1e-12
+    assert device.status()[0].campaign == agreed
+    assert device.status()[0].epsilon == one
 
 
 class Repeating:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from shoal.noise import SecureSource, SeededSource, privatize
 from shoal.privacy import Ledger
 
@@ -83,3 +85,34 @@ class TapedLedger(Ledger):
         entry = super().spend(event, **kwargs)
         self._order.entries.append(event)
         return entry
+
+
+class MeddlingLedger(Ledger):
+    """A ledger that changes parameters of an estimator as soon as it has charged it.
+
+    It stands for a hook and for another thread: both may run between the charge and the draw.
+    Which parameters, all or those named, is said when it is given its ``target``.
+    """
+
+    target: Any
+    named: tuple[str, ...] = ()
+
+    def spend(self, event: Any, **kwargs: Any) -> Any:
+        """Spend, then change."""
+        entry = super().spend(event, **kwargs)
+        given = self.target.get_params(deep=False)
+        self.target.set_params(**{one: _another(given[one]) for one in self.named or given})
+        return entry
+
+
+def _another(value: Any) -> Any:
+    """Return what any reader would take for another value."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 3
+    if isinstance(value, float):
+        return 20 * value if value else 7.0  # no delta: whoever reads it fails
+    if isinstance(value, tuple | np.ndarray):
+        return tuple(np.multiply(20.0, corner) for corner in value)
+    return f"not {value}" if isinstance(value, str) else 3 if value is None else None

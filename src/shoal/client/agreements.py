@@ -6,6 +6,7 @@ otherwise, whatever the collector says.
 """
 
 import secrets
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -23,7 +24,11 @@ TOKEN_BYTES = 24  # 32 letters: of idempotency keys and of device ids
 
 
 class Followed(NamedTuple):
-    """A document whose signature was checked, and the digest of its mechanism."""
+    """A document whose signature was checked, and the digest of its mechanism.
+
+    Its mechanism draws, so it stays here: callers get copies of the campaign, which has a mechanism
+    of its own in each (``dataclasses.replace``).
+    """
 
     campaign: Campaign
     digest: str
@@ -59,7 +64,7 @@ class Agreements:
         """Fetch a document and agree to it."""
         campaign = self._agree(self._fetch(url), url).campaign
         self._last = campaign.id
-        return campaign
+        return replace(campaign)
 
     def join_envelope(self, envelope: bytes, url: str | None) -> Campaign:
         """Agree to a document that came with the app."""
@@ -67,7 +72,7 @@ class Agreements:
             _numbers.web_address("url", url)
         campaign = self._agree(open_campaign(envelope, self._file.public_key), url).campaign
         self._last = campaign.id
-        return campaign
+        return replace(campaign)
 
     def _fetch(self, url: str) -> SignedCampaign:
         _numbers.web_address("url", url)

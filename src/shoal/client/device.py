@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from shoal.campaigns import Campaign, PublicKey
@@ -276,7 +277,9 @@ class Device:
             followed = self._agreements.open(agreed)
             spent = float(epsilon_spent(mine))
             found.append(
-                CampaignStatus(followed.campaign, followed.digest, len(mine), arrived, spent)
+                CampaignStatus(
+                    replace(followed.campaign), followed.digest, len(mine), arrived, spent
+                )
             )
         return tuple(found)
 

@@ -64,6 +64,10 @@ class CuratorsClusterer(ShownWithClusters, ClusterMixin, BaseEstimator):
         else:
             _LABELS[key] = weakref.ref(self, lambda _: _LABELS.pop(key, None)), labels
 
+    def _take_labels(self, fitted: "CuratorsClusterer") -> None:
+        """Take the labels of the copy that was fitted; those of an earlier fit are not of it."""
+        self._keep_labels(fitted.labels_ if hasattr(fitted, "labels_") else None)
+
     def __dir__(self) -> Iterable[str]:
         # Notebooks and debuggers show the values of all names that they find here.
         return [name for name in super().__dir__() if name != "labels_"]

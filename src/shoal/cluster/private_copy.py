@@ -22,7 +22,7 @@ from shoal import _numbers
 from shoal._bounds import Box
 from shoal._cluster_table import ShownWithClusters
 from shoal._docs import shared_docs
-from shoal._records import leaves_last_fit
+from shoal._frozen import leaves_last_fit
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, Floats, Ints, RandomState, TableLike
 from shoal.cluster._budget import (
@@ -214,7 +214,8 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
         seeded = isinstance(random_state, np.random.Generator)
         seed = random_state if seeded else _numbers.seed("random_state", random_state)
         points = self._draw(rows, np.random.default_rng(seed))
-        return points if self.schema is None else CodedColumns(self.schema).decode(points)
+        schema = self.release_.values.get("schema")  # of the counts, whatever was set after them
+        return points if schema is None else CodedColumns(Schema.from_dict(schema)).decode(points)
 
     def _draw(self, rows: int, rng: np.random.Generator) -> Floats:
         values = self.release_.values

@@ -28,6 +28,7 @@ from shoal._estimator_base import (
     check_is_fitted,
     transform_output,
 )
+from shoal._frozen import frozen_copy
 from shoal._html import ShownWithPromise
 from shoal._records import fitted_names
 from shoal._report_channel import ReportChannel, channel_bounds
@@ -163,16 +164,17 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
             If reports cannot be written, or cannot be returned although the ledger was charged;
             the message says which.
         """
-        table = self._open_table(X)
+        own = self._settled()
+        table = own._open_table(X)
         check_out(table, out)
-        self._check(table.columns)
+        own._check(table.columns)
         if isinstance(table, ArrayTable):
-            return self._perturb(table.doubles(), self._paid_source(self._promise()))
-        in_use = self._sources()
-        source = in_use.current(self.random_state)
-        self._check_output()
-        in_use.note(source, self._promise(), self._colors)
-        return release_reports(self, table, source, out)
+            return own._perturb(table.doubles(), own._paid_source(own._promise()))
+        in_use = own._sources()
+        source = in_use.current(own.random_state)
+        own._check_output()
+        in_use.note(source, own._promise(), own._colors)
+        return release_reports(own, table, source, out)
 
     def randomize(self, x: Any) -> Floats:
         """Perturb one record and return its report.
@@ -359,6 +361,11 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     @abstractmethod
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
         """Draw the reports of checked records."""
+
+    def _settled(self) -> Self:
+        """Return a copy with the parameters as they are now; both note what either draws."""
+        self._sources()
+        return frozen_copy(self)
 
     def _open_table(self, X: TableLike) -> "ArrayTable | ArrowTable":
         """Open records of a transform, in the columns of ``fit``."""

@@ -17,6 +17,7 @@ from shoal import _numbers
 from shoal._bounds import cells_per_column, public_box
 from shoal._docs import shared_docs
 from shoal._estimator_base import BaseEstimator, TransformerMixin, check_is_fitted
+from shoal._frozen import fitted_copy, frozen_copy
 from shoal._optional import require
 from shoal._records import fitted_names
 from shoal._report_channel import channel_bounds
@@ -148,7 +149,8 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         self : KdLaplace
             The fitted transformer; the ledger has been charged.
         """
-        self._fit_reports(X)
+        with fitted_copy(self) as own:
+            own._fit_reports(X)
         return self
 
     def fit_transform(self, X: TableLike, y: Any = None) -> Floats:
@@ -166,7 +168,8 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         points : ndarray of shape (n, d)
             One point for each record.
         """
-        return self._move(self._fit_reports(X))
+        with fitted_copy(self) as own:
+            return own._move(own._fit_reports(X))
 
     def transform(self, X: TableLike) -> Floats:
         """Perturb records, the same or others, and apply the fitted remap.
@@ -182,12 +185,13 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
             One point for each record; the ledger has been charged.
         """
         check_is_fitted(self, "mechanism_")
-        records = self._records(X, reset=False)
-        if not same_state(self.random_state, self._fitted_state):
-            self._fitted_state = self.random_state
-            self.mechanism_.set_params(random_state=self.random_state)
-        self.mechanism_.set_params(ledger=self.ledger)
-        return self._move(np.asarray(self.mechanism_.transform(records)))
+        own = frozen_copy(self)
+        records = own._records(X, reset=False)
+        if not same_state(own.random_state, self._fitted_state):
+            self._fitted_state = own.random_state
+            self.mechanism_.set_params(random_state=own.random_state)
+        self.mechanism_.set_params(ledger=own.ledger)
+        return own._move(np.asarray(self.mechanism_.transform(records)))
 
     def randomize(self, x: Any) -> Floats:
         """Perturb and remap one record.

@@ -176,11 +176,12 @@ class PartitionResponse(PartitionChannel, Mechanism):
         z : ndarray of shape (2,)
             Partition and color; with the same seed, the same as from ``transform`` of one row.
         """
-        record = self._one_record(x)
+        own = self._settled()
+        record = own._one_record(x)
         if record is None:
             return super().randomize(x)
-        device = self._prepared(len(record))
-        return device.draw(record, self._paid_source(device.promise))
+        self._device = device = own._prepared(len(record))
+        return device.draw(record, own._paid_source(device.promise))
 
     def lattice(self, columns: int) -> Lattice:
         """Return the lattice of integers that reports lie on.

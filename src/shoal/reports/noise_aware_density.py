@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from shoal import _numbers
 from shoal._bounds import Box, public_box
 from shoal._cluster_table import ShownWithClusters
-from shoal._records import fitted_names, leaves_last_fit, validate_records
+from shoal._frozen import leaves_last_fit
+from shoal._records import fitted_names, validate_records
 from shoal._report_channel import (
     PartitionChannel,
     channel_bounds,

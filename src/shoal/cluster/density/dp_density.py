@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
 from shoal._docs import shared_docs
+from shoal._frozen import leaves_last_fit
 from shoal._outlines import outline_release
-from shoal._records import fitted_names, leaves_last_fit
+from shoal._records import fitted_names
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, Floats, Ints, Labels, RandomState, TableLike
 from shoal.cluster._budget import charge, check_ledger
@@ -202,11 +203,11 @@ class DPDensity(CuratorsClusterer):
         self.guarantee_ = promise
         self.bounds_ = box
         self.strata_, self._strata = list(strata.levels), strata
+        self._schema = self.schema  # what was counted: set_params changes the next fit alone
         self._records = tuple(one.records for one in released)
         self._noisy: tuple[NoisyCells, ...] = tuple(one.noisy for one in released)
         self.n_records_ = sum(self._records)
         self._find_clusters(receipt)
-        self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
 
@@ -277,7 +278,7 @@ class DPDensity(CuratorsClusterer):
         n_clusters, min_cluster_size : default=None
             As for the estimator; the estimator's own settings are not kept.
         alpha : float, default=None
-            As for the estimator, whose value None keeps.
+            As for the estimator; None keeps the value of the last fit.
         level : float, default=None
             Density at which the tree is cut, in the unit of ``cluster_tree_``: clusters are the
             connected regions above it, and cells below it are in none. None chooses clusters of
@@ -291,7 +292,7 @@ class DPDensity(CuratorsClusterer):
         check_is_fitted(self)
         other = copy.copy(self)
         other.n_clusters, other.min_cluster_size = n_clusters, min_cluster_size
-        other.alpha = self.alpha if alpha is None else alpha
+        other.alpha = self.release_.values["alpha"] if alpha is None else alpha
         other._check_choices()
         if level is not None:
             _numbers.positive("level", level)
@@ -364,7 +365,7 @@ class DPDensity(CuratorsClusterer):
             model.feature_names_in_ = np.array(values["columns"], dtype=object)
         model.guarantee_ = release.guarantee
         model.bounds_ = schema_box(model.bounds, schema, columns)
-        model.strata_, model._strata = list(strata.levels), strata
+        model.strata_, model._strata, model._schema = list(strata.levels), strata, schema
         model.n_records_ = sum(model._records)
         model._find_clusters(release.ledger)
         return model
@@ -459,8 +460,8 @@ class DPDensity(CuratorsClusterer):
             "high": box.high,
             "half": HALF,
         }
-        if self.schema is not None:
-            values["schema"] = self.schema.to_dict()
+        if self._schema is not None:
+            values["schema"] = self._schema.to_dict()
         if len(self._clusters) == 1:
             values = {**self._clusters[0].values(), **values}
         else:

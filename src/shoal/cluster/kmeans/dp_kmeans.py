@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Ball
 from shoal._docs import shared_docs
-from shoal._records import leaves_last_fit
+from shoal._frozen import leaves_last_fit
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, RandomState, TableLike
 from shoal.cluster._budget import Split, charge
@@ -281,7 +281,6 @@ class DPKMeans(CuratorsClusterer):
         fitted = find_centers(self, counted_rows(table, given), given, plan, source)
         self.method_, self.reason_ = fitted.choice.method.name, fitted.choice.reason
         self.guarantee_ = promise
-        self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._publish(fitted, plan.geometry, given.record, receipt)
         labels = None
         if table.in_memory:

@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from shoal import _numbers
 from shoal._docs import shared_docs
 from shoal._files import atomic_write
+from shoal._frozen import leaves_last_fit
 from shoal._optional import require
-from shoal._records import leaves_last_fit
 from shoal._table_input import validate_table
 from shoal._typing import RandomState, TableLike
 from shoal.cluster._budget import charge, check_epsilon, check_ledger

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal._bounds import Box
 from shoal._docs import shared_docs
-from shoal._records import fitted_names, leaves_last_fit
+from shoal._frozen import leaves_last_fit
+from shoal._records import fitted_names
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, Ints, Labels, RandomState, TableLike
 from shoal.cluster._budget import charge
@@ -213,7 +214,6 @@ class DPWaveCluster(CuratorsClusterer):
         engine = open_engine(table, lattice)
         fitted = self._find_cells(engine, plan, source)
         self.guarantee_ = promise
-        self._keep_labels(None)  # those of an earlier fit are not of what is released now
         self._publish(fitted, plan.box, receipt)
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self
