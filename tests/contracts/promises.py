@@ -198,6 +198,19 @@ def has_a_guarantee(subject: Subject) -> None:
     assert str(seeded.guarantee_).endswith("seeded: for tests and experiments only")
 
 
+@contract("profile")
+def promises_nothing_of_clusters_that_a_seed_drew(subject: Subject) -> None:
+    """What describes a release holds where the release does, and the ledger says the same."""
+    release = subject.make().release
+    for seeded in (False, True):
+        given = replace(release, guarantee=replace(release.guarantee, seeded=seeded))
+        model = subject.make(release=given, ledger=roomy_ledger(**roomy_limits(subject)))
+        subject.output(model)
+        assert model.guarantee_.holds is not seeded
+        assert model.release_.guarantee == model.guarantee_
+        assert [entry.seeded for entry in model.ledger.entries] == [seeded]
+
+
 @contract("estimator", "central")
 def repeats_with_a_seed(subject: Subject) -> None:
     """A seed gives the same bits, and another seed gives others."""

@@ -15,6 +15,7 @@ from contracts.promises import (
     draws_nothing_when_the_spend_is_refused,
     has_a_guarantee,
     noise_pays_for,
+    promises_nothing_of_clusters_that_a_seed_drew,
     replays_on_neighbors,
     spends_before_it_draws,
     warnings_differ,
@@ -120,6 +121,15 @@ BUGS = [
         draws_by_the_document_that_was_agreed_to,
         "Device, Laplace",
         "Device, PartitionResponse",
+    ),
+    *rows(
+        "a profile promises what its clusters do not",
+        f"{CLUSTER}.profile.cluster_profile",
+        "seeded=source.seeded or labeler.release.guarantee.seeded,",
+        "seeded=source.seeded,",
+        promises_nothing_of_clusters_that_a_seed_drew,
+        "ClusterProfile",
+        "ClusterProfile, users",
     ),
     *rows(
         "draw before the spend",

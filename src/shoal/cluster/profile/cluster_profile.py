@@ -177,7 +177,8 @@ class ClusterProfile(BaseEstimator):
             epsilon=float(self.epsilon),
             delta=float(self.delta) if plan.noise.approximate else 0.0,
             adjacency=Adjacency.ADD_REMOVE,
-            seeded=source.seeded,
+            # The clusters that it describes show what their noise hid to whoever has their seed.
+            seeded=source.seeded or labeler.release.guarantee.seeded,
             privacy_unit=given.privacy_unit,
             mu=None if plan.texts else plan.noise.mu,
         )
