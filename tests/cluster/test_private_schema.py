@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from shoal.privacy import (
     Ledger,
     PrivacyUnit,
     PureEvent,
+    Release,
     epsilon_to_gdp,
 )
 from shoal.schema import Category, Date, Field, Flag, Number, Ordinal, Schema, Text
@@ -52,6 +54,13 @@ TEMPLATE = Schema(
 PRICE = {"epsilon": 4.0, "delta": 1e-6, "random_state": 0}
 
 
+def counts_of(learned):
+    return {
+        one["field"]: dict(zip(one["categories"], one["counts"], strict=True))
+        for one in learned.release_.values["category_counts"]
+    }
+
+
 @pytest.fixture(scope="module")
 def learned():
     return learn_schema(TABLE, TEMPLATE, **PRICE)
@@ -68,7 +77,7 @@ def test_bounds_and_categories_are_found(learned):
     assert schema["city"].categories == ("Oulu", "Turku", "Vaasa")
     assert schema["member"] == TEMPLATE["member"]
     assert learned.release_.values["schema"] == schema.to_dict()
-    counts = learned.release_.values["category_counts"]["city"]
+    counts = counts_of(learned)["city"]
     assert all(abs(count - TABLE["city"].count(city)) < 200 for city, count in counts.items())
 
 
@@ -357,4 +366,53 @@ def test_categories_that_no_page_can_show_are_left_out():
         table, Schema([Category("city")]), epsilon=5.0, delta=1e-6, random_state=0
     )
     assert learned.schema.to_dict()["fields"][0]["constraints"]["enum"] == ["A"]
-    assert learned.release_.values["category_counts"]["city"].keys() == {"A"}
+    assert counts_of(learned)["city"].keys() == {"A"}
+
+
+@pytest.mark.parametrize("name", ["__c", "__array__", "__float__", "c"])
+def test_names_are_no_keys_of_the_encoding(name):
+    ledger = Ledger(epsilon=9.0, delta=1e-5)
+    table = {name: ["__none__"] * 200 + ["__array__"] * 200}
+    learned = learn_schema(table, Schema([Category(name)]), ledger=ledger, **PRICE)
+    assert counts_of(learned).keys() == {name}
+    assert learned.schema[name].categories == ("__array__", "__none__")
+    assert Release.from_json(learned.release_.to_json()) == learned.release_
+    assert len(ledger) == 1
+
+
+class Name(str):
+    """As pandas and enumerations make them."""
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        Date("d", maximum="20230601"),
+        Date("d", minimum="20250101"),
+        Date("d", maximum="2024-W01-1"),
+        Number("z", maximum=5e-324),
+        Number("n", minimum=-1.7e308),
+        Number("n", role="sample_weight"),
+        Number("n", whole=True, weight=Fraction(1, 3)),
+        Number("n", whole=True, weight=np.float32(0.5), unit=Name("km")),
+        Category(Name("c"), other=Name("other"), missing_values=[Name("-")]),
+    ],
+)
+def test_what_is_paid_for_is_released(field):
+    """What fits no declared end is not learned, and what a release could not hold is converted."""
+    ledger = Ledger(epsilon=9.0, delta=1e-5)
+    table = {"d": ["2024-06-01"] * 400, "n": [-3.0] * 400, "z": [0.0] * 400, "c": ["A"] * 400}
+    learned = learn_schema(table, Schema([field]), ledger=ledger, **PRICE)
+    assert len(ledger) == 1
+    assert Release.from_json(learned.release_.to_json()) == learned.release_
+    assert Schema.from_dict(learned.release_.values["schema"]) == learned.schema
+
+
+def test_categories_that_would_name_another_column_are_refused_before_the_spend():
+    ledger = Ledger(epsilon=9.0, delta=1e-5)
+    table = {"c": ["A"] * 400, "c=A": [1.0] * 400}
+    template = Schema([Category("c"), Number("c=A", minimum=0, maximum=1)])
+    with pytest.raises(ParameterError) as refused:
+        learn_schema(table, template, ledger=ledger, **PRICE)
+    assert (refused.value.parameter, refused.value.code) == ("template", "duplicate")
+    assert len(ledger) == 0

@@ -37,7 +37,16 @@ from shoal.privacy import (
     Receipt,
     Release,
 )
-from shoal.schema import Category, Date, Field, Number, Schema, named_columns, to_texts
+from shoal.schema import (
+    Category,
+    Date,
+    Field,
+    Number,
+    Schema,
+    named_columns,
+    parse_day,
+    to_texts,
+)
 from shoal.tables import ArrayTable, read_columns
 
 __all__ = ["LearnedSchema", "learn_schema"]
@@ -184,7 +193,21 @@ def _wanted(template: Any) -> list[Field]:
                 parameter="template",
                 code="incomplete",
             )
+        if isinstance(field, Category):
+            _refuse_same_names(field, template)
     return wanted
+
+
+def _refuse_same_names(field: Category, template: Schema) -> None:
+    """Refuse a field whose learned categories may be encoded under the name of another column."""
+    for other in template:
+        if other is not field and other.name.startswith(f"{field.name}="):
+            raise ParameterError(
+                f"field {other.name!r} of the template must not be named as a category of field "
+                f"{field.name!r} would be: rename one of them",
+                parameter="template",
+                code="duplicate",
+            )
 
 
 class _Table(NamedTuple):
@@ -348,9 +371,11 @@ def _filled(field: Number | Date, low: Any, high: Any) -> Field:
         low = field.minimum
     low = low if field.minimum is None else field.minimum
     high = high if field.maximum is None else field.maximum
-    if low is not None and not low < high:
-        return field
-    return replace(field, minimum=low, maximum=high)
+    if isinstance(field, Date):
+        fit = parse_day(str(low)) < parse_day(str(high))
+    else:  # halves, as a field asks: declared ends may be the smallest doubles
+        fit = (low or 0.0) / 2 < high / 2
+    return replace(field, minimum=low, maximum=high) if fit else field
 
 
 def _whole(low: float, high: float) -> tuple[int, int]:
@@ -365,6 +390,10 @@ def _release(
 ) -> Release:
     values = {
         "schema": schema.to_dict(),
-        "category_counts": {k: dict(v) for k, v in counts.items()},
+        # Names from records and schemas are values: as keys they could be those of the encoding.
+        "category_counts": [
+            {"field": name, "categories": list(found), "counts": list(found.values())}
+            for name, found in counts.items()
+        ],
     }
     return Release("learn_schema", values, promise, ledger=paid)

@@ -20,6 +20,7 @@ from shoal.schema.table_schema import import_table_schema
 from shoal.schema.values import (
     MISSING_NUMBERS,
     Column,
+    parse_day,
     parse_doubles,
     read_numbers,
     to_texts,
@@ -47,6 +48,7 @@ __all__ = [
     "describe_points",
     "import_table_schema",
     "named_columns",
+    "parse_day",
     "parse_doubles",
     "plain_column",
     "read_numbers",

@@ -109,7 +109,8 @@ class Field:
             raise ParameterError(
                 "name must be that of a column, got an empty one", parameter="name", code="empty"
             )
-        _numbers.positive("weight", self.weight, of=f" of field {self.name!r}")
+        weight = _numbers.positive("weight", self.weight, of=f" of field {self.name!r}")
+        object.__setattr__(self, "weight", weight)  # which every release can hold
         self._one_of("missing", MISSING_WAYS)
         self._one_of("role", self.roles)
         if (self.missing == "fill") != (self.fill is not None):
