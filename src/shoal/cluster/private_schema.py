@@ -45,6 +45,7 @@ from shoal.schema import (
     Schema,
     named_columns,
     parse_day,
+    raw_columns,
     to_texts,
 )
 from shoal.tables import ArrayTable, read_columns
@@ -104,7 +105,11 @@ def learn_schema(
     Parameters
     ----------
     X : data frame, dict of columns, rows in the order of the fields, or path
-        The table; a path is that of a CSV or Parquet file.
+        The table; a path is that of a CSV or Parquet file. Columns of categories to learn hold
+        text, whole numbers or truths. In frames and arrays, whose types often depend on other
+        rows, text that is a whole number is learned as one, 01001 as 1001; columns of a CSV file
+        by its path, and lists, are learned as written. Floating-point numbers are refused: they
+        are what whole numbers become in a column with a gap.
     template : Schema
         A schema with fields that lack bounds or categories (``template.lacking()``).
     epsilon : float
@@ -227,7 +232,8 @@ def _read(
     names = [field.name for field in wanted]
     if isinstance(X, str | os.PathLike):
         X = read_columns(X, [*names, *([] if own is None else [own.name])])
-    columns = named_columns(X, names, others=template.all_columns)
+    raw = raw_columns(X, names, others=template.all_columns)
+    columns = named_columns(raw, names)
     if own is not None:
         user_ids = template.read_users(X)
     check_same_rows(X, user_ids)
@@ -247,7 +253,13 @@ def _read(
     for field in wanted:
         words = (*template.missing_values, *field.missing_values)
         if isinstance(field, Category):
-            texts = to_texts(columns[field.name], words)
+            # A list has no type that other records could have decided, as a column of CSV here.
+            texts = to_texts(
+                columns[field.name],
+                words,
+                name=field.name,
+                as_written=isinstance(raw[field.name], list | tuple),
+            )
             values[field.name] = [texts[row] for row in kept]
         else:
             values[field.name] = _unbounded(field).read(columns, words)[kept]

@@ -9,7 +9,7 @@ reading a table does not.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shoal.schema.columns import named_columns, plain_column
+from shoal.schema.columns import named_columns, plain_column, raw_columns
 from shoal.schema.descriptions import FieldPoints, describe_points
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
@@ -51,6 +51,7 @@ __all__ = [
     "parse_day",
     "parse_doubles",
     "plain_column",
+    "raw_columns",
     "read_numbers",
     "to_texts",
 ]
