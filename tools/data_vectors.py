@@ -86,7 +86,7 @@ def _tagged(value: Any) -> Any:
         return {"$date": value.isoformat()}
     if isinstance(value, float) and not math.isfinite(value):
         return {"$number": {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")}
-    if isinstance(value, int) and abs(value) > MAX_EXACT:
+    if isinstance(value, int) and abs(value) >= MAX_EXACT:
         return {"$bigint": str(value)}
     return value
 
@@ -159,17 +159,18 @@ def _schema_cases() -> Iterable[Case]:
 
 
 def _level_cases() -> Iterable[Case]:
-    codes = ["A", "007", "1.50", "true", "2020-02-29T00:00:00"]
+    codes = ["A", "007", "1.50", "true", "2020-02-29T00:00:00", "9007199254740992"]
     cities = [
         "A", " A ", "a", "", " ", None, math.nan, "other", "missing", "007", 7, 7.0, "7", "7.0",
         "+7", 1.5, "1.5", "1.500", True, "TRUE", " True", "true", False, "2020-02-29", "1e300",
-        1e300, 2**60, "elsewhere",
+        1e300, 2**60, "elsewhere", 2**53 - 1, 2**53, 2.0**53, "9007199254740993", -math.inf, "inf",
+        2**1024 - 1, 2**1024, -(10**400),
     ]  # fmt: skip
     states = ["on", "off", "dim", None, "", "gone", 0, "0.0", "other"]
     sizes = ["7", 7, "7.0", "7.00", "07", "007", 8, "8", "8.0", " 08"]
     truths = [
         True, False, 0, 1, 1.0, 0.5, 2, "yes", "NO", " y ", "T", "f", "1.0", "0", "TRUE", "false",
-        None, "", "maybe", "missing", math.nan, NOON,
+        None, "", "maybe", "missing", math.nan, NOON, 1e300, 2**1024,
     ]  # fmt: skip
     ranks = ["low", "2", 2, 2.0, " high ", "High", "-", "", None, "b", "a", 3, "4", 4.0, 5, True]
     fields: list[tuple[Field, list[Any]]] = [

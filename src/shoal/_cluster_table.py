@@ -138,7 +138,7 @@ def _described_cells(values: Mapping[str, Any]) -> ClusterTable:
     counts = [len(some) for some in middles]
     for field in fields:
         if isinstance(field, Category):
-            levels = [one["levels"][field.name] for one in strata]
+            levels = [dict(one["levels"])[field.name] for one in strata]
             each = np.repeat(np.array(levels, dtype=object), counts).tolist()
             described.append(FieldPoints(field.name, field.unit, each))
     columns: list[tuple[str, Any]] = [(field.name, field.values) for field in described]

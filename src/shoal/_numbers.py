@@ -14,6 +14,8 @@ from shoal.exceptions import Code, ParameterError
 BY_SCHEMA = "describe the table with a schema (`shoal schema FILE`, or shoal.Schema)"
 FINITE = f"X must hold finite numbers, got NaN or inf: drop those records, or {BY_SCHEMA}"
 
+LONGEST = 1024  # bits of a whole number, or characters at either end, that a message shows
+
 Kind = TypeVar("Kind")
 
 HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII)  # ends no quoted text, no policy of a page
@@ -67,7 +69,7 @@ def positive_probability(name: str, value: Any) -> float:
 
 def count(name: str, value: Any, *, least: int = 1) -> int:
     """Return ``value`` as an int of at least 1 and at most 2^53, where floats count exactly."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    whole = _is_number(value, numbers.Integral)
     if not whole or not least <= value <= 2**53:
         rule = f"a whole number from {least} to 2^53"
         raise _refused(name, rule, value, "range" if whole else "whole")
@@ -111,7 +113,9 @@ def printable(name: str, value: Any) -> str:
     """Return ``value`` if it is text without control characters."""
     if not is_printable(text(name, value)):
         raise ParameterError(
-            f"{name} must have no control characters, got {value!r}", parameter=name, code="text"
+            f"{name} must have no control characters, got {shown(value)}",
+            parameter=name,
+            code="text",
         )
     return str(value)
 
@@ -142,7 +146,7 @@ def web_address(name: str, value: Any) -> str:
 
 def seed(name: str, value: Any) -> int | None:
     """Return ``value`` as a seed, an int of at least 0; None, for secure randomness, stays None."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    whole = _is_number(value, numbers.Integral)
     if value is not None and not (whole and value >= 0):
         rule = "None (secure) or an integer >= 0"
         raise _refused(name, rule, value, "range" if whole else "type")
@@ -150,8 +154,7 @@ def seed(name: str, value: Any) -> int | None:
 
 
 def _real(name: str, value: Any, rule: str, of: str = "") -> float:
-    # bool is a number to Python; as an epsilon it is a mistake.
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if not _is_number(value, numbers.Real):
         raise _refused(name, rule, value, "type", of)
     try:
         return float(value)
@@ -163,8 +166,28 @@ def _real(name: str, value: Any, rule: str, of: str = "") -> float:
         ) from None
 
 
+def _is_number(value: Any, kind: type) -> bool:
+    # To Python bool is a number, and to numpy a span of time; as an epsilon both are mistakes.
+    odd = isinstance(value, bool) or type(value).__name__ == "timedelta64"
+    return isinstance(value, kind) and not odd
+
+
 def _refused(name: str, rule: str, value: Any, code: Code, of: str = "") -> ParameterError:
-    return ParameterError(f"{name}{of} must be {rule}, got {value!r}", parameter=name, code=code)
+    return ParameterError(
+        f"{name}{of} must be {rule}, got {shown(value)}", parameter=name, code=code
+    )
+
+
+def shown(value: Any) -> str:
+    """Write a value for a message, without the middle of a long one."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and value.bit_length() > LONGEST:
+        return f"a whole number of {value.bit_length():,} bits"
+    try:
+        text = repr(value)
+    except ValueError:  # of a list, say, that holds such a number
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= 2 * LONGEST else f"{text[:LONGEST]}...{text[-LONGEST:]}"
 
 
 def readable(value: float) -> str:

@@ -1,7 +1,9 @@
 """What a schema lacks is learned for its price, and nothing else is."""
 
+import io
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from shoal.audit import Neighbors, replay_estimator
 from shoal.audit._recorder import Recorder
 from shoal.cluster import _learned_ends, learn_schema, private_schema
 from shoal.cluster._noise import PureNoise
-from shoal.exceptions import BudgetExceededError, DataError, ParameterError
+from shoal.exceptions import BudgetExceededError, DataError, DataTypeError, ParameterError
 from shoal.noise import SeededSource, observed
 from shoal.privacy import (
     ApproximateEvent,
@@ -25,6 +27,7 @@ from shoal.privacy import (
     Ledger,
     PrivacyUnit,
     PureEvent,
+    Release,
     epsilon_to_gdp,
 )
 from shoal.schema import Category, Date, Field, Flag, Number, Ordinal, Schema, Text
@@ -52,6 +55,13 @@ TEMPLATE = Schema(
 PRICE = {"epsilon": 4.0, "delta": 1e-6, "random_state": 0}
 
 
+def counts_of(learned):
+    return {
+        one["field"]: dict(zip(one["categories"], one["counts"], strict=True))
+        for one in learned.release_.values["category_counts"]
+    }
+
+
 @pytest.fixture(scope="module")
 def learned():
     return learn_schema(TABLE, TEMPLATE, **PRICE)
@@ -68,7 +78,7 @@ def test_bounds_and_categories_are_found(learned):
     assert schema["city"].categories == ("Oulu", "Turku", "Vaasa")
     assert schema["member"] == TEMPLATE["member"]
     assert learned.release_.values["schema"] == schema.to_dict()
-    counts = learned.release_.values["category_counts"]["city"]
+    counts = counts_of(learned)["city"]
     assert all(abs(count - TABLE["city"].count(city)) < 200 for city, count in counts.items())
 
 
@@ -222,6 +232,9 @@ class Learner(BaseEstimator):
 
     def fit(self, X):
         columns = {name: X[:, i] for i, name in enumerate("xyz")}
+        for field in self.template:
+            if isinstance(field, Category):  # which floats are not
+                columns[field.name] = list(map(int, columns[field.name]))
         learned = learn_schema(
             columns,
             self.template,
@@ -357,4 +370,167 @@ def test_categories_that_no_page_can_show_are_left_out():
         table, Schema([Category("city")]), epsilon=5.0, delta=1e-6, random_state=0
     )
     assert learned.schema.to_dict()["fields"][0]["constraints"]["enum"] == ["A"]
-    assert learned.release_.values["category_counts"]["city"].keys() == {"A"}
+    assert counts_of(learned)["city"].keys() == {"A"}
+
+
+STORES = [1_700_000_000_000_000_000 + i // 50 for i in range(2000)]
+ZIPS = [f"{1001 + i // 50:05}" for i in range(2000)]
+FLAGS = ["True"] * 1000 + ["FALSE"] * 1000
+
+
+def exact_counts(table):
+    """Return the exact counts of keys that a selection adds noise to."""
+    recorder = Recorder(())
+    with observed(recorder):
+        learn_schema(table, Schema([Category("c")]), epsilon=1.0, delta=1e-6, random_state=0)
+    (step,) = recorder.steps
+    return dict(zip(step.exact.keys, step.exact.counts.tolist(), strict=True))
+
+
+def by_pandas(values, **kwargs):
+    lines = "".join(f"{value},x\n" for value in values)
+    return pd.read_csv(io.StringIO("c,other\n" + lines), **kwargs)
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"dtype_backend": "pyarrow"}, {"dtype": "category"}])
+@pytest.mark.parametrize(
+    ("values", "more"),
+    [
+        (STORES, ""),
+        (STORES, "K1A"),
+        (STORES, str(2**64 - 1)),
+        (STORES, "1.5"),
+        (ZIPS, "K1A"),
+        (ZIPS, "+7"),
+        (FLAGS, "maybe"),
+        (FLAGS, ""),
+    ],
+)
+def test_one_record_renames_nobody(values, more, kwargs):
+    """However pandas types the column, counts move by 1, or the table is refused."""
+    counts = exact_counts(by_pandas(values, **kwargs))
+    assert len(counts) == len({value.lower() if value in FLAGS else value for value in values})
+    try:
+        others = exact_counts(by_pandas([*values, more], **kwargs))
+    except DataTypeError:
+        return
+    moved = {key: abs(counts.get(key, 0) - others.get(key, 0)) for key in counts | others}
+    assert sum(moved.values()) <= 1
+
+
+def test_whole_numbers_have_one_text_in_every_table(tmp_path):
+    gaps = [*STORES, None]
+    frame = pd.DataFrame({"c": pd.array(gaps, dtype="Int64")})
+    pq.write_table(pa.table({"c": gaps}), tmp_path / "stores.parquet")
+    (tmp_path / "stores.csv").write_text("c,x\n" + "".join(f"{one or ''},\n" for one in gaps))
+    forms = {
+        "list": {"c": gaps},
+        "array": {"c": np.array(STORES)},
+        "texts": {"c": np.array([*map(str, STORES)])},
+        "nullable": frame,
+        "Arrow in pandas": frame.astype({"c": "int64[pyarrow]"}),
+        "categorical": pd.DataFrame(
+            {
+                "c": pd.Categorical.from_codes(
+                    [*(i // 50 for i in range(2000)), -1], sorted(set(STORES))
+                )
+            }
+        ),
+        "objects": pd.DataFrame({"c": pd.Series(gaps, dtype=object)}),
+        "polars": pl.DataFrame({"c": gaps}),
+        "Arrow": pa.table({"c": gaps}),
+        "dictionary": pa.table({"c": pa.array(gaps).dictionary_encode()}),
+        "Parquet": tmp_path / "stores.parquet",
+        "CSV": tmp_path / "stores.csv",
+    }
+    for name, form in forms.items():
+        with case(form=name):
+            assert exact_counts(form) == {str(one): 50 for one in set(STORES)}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([1.0, 2.0]),
+        np.array([1.0, 2.0], dtype=np.longdouble),
+        np.array([1.0, 2.0], dtype=np.complex128),
+        [1, 2.0, "A"],
+        [1, np.float32(2.0)],
+        pd.Series([1.0, None]),
+        pd.Series([1.0, None], dtype="Float64"),
+        pd.Series([1.0, None], dtype="category"),
+        pd.Series([1, 2.5, "A"], dtype=object),
+        pl.Series([1.0, None]),
+        pa.array([1.0, None]),
+        pa.array([1.0, None]).dictionary_encode(),
+    ],
+)
+def test_floats_are_no_categories(column):
+    ledger = Ledger(epsilon=9.0, delta=1e-5)
+    with pytest.raises(DataError) as refused:
+        learn_schema({"c": column}, Schema([Category("c")]), ledger=ledger, **PRICE)
+    assert refused.value.code == "type"
+    assert len(ledger) == 0
+
+
+def test_a_column_without_a_value_is_no_column_of_floats():
+    assert exact_counts({"c": np.array([np.nan, np.nan])}) == {}
+
+
+def test_lists_and_files_keep_their_spelling(tmp_path):
+    (tmp_path / "zips.csv").write_text("c,x\n" + "".join(f"{one},\n" for one in ZIPS))
+    for form in ({"c": ZIPS}, tmp_path / "zips.csv"):
+        assert exact_counts(form) == dict.fromkeys(ZIPS, 50)
+    template = Schema([Category("c")], missing_values=["0999"])
+    form = {"c": np.array(["999", "0999", "0998"] * 200)}
+    learned = learn_schema(form, template, **PRICE)
+    assert counts_of(learned)["c"].keys() == {"998"}
+
+
+@pytest.mark.parametrize("name", ["__c", "__array__", "__float__", "c"])
+def test_names_are_no_keys_of_the_encoding(name):
+    ledger = Ledger(epsilon=9.0, delta=1e-5)
+    table = {name: ["__none__"] * 200 + ["__array__"] * 200}
+    learned = learn_schema(table, Schema([Category(name)]), ledger=ledger, **PRICE)
+    assert counts_of(learned).keys() == {name}
+    assert learned.schema[name].categories == ("__array__", "__none__")
+    assert Release.from_json(learned.release_.to_json()) == learned.release_
+    assert len(ledger) == 1
+
+
+class Name(str):
+    """As pandas and enumerations make them."""
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        Date("d", maximum="20230601"),
+        Date("d", minimum="20250101"),
+        Date("d", maximum="2024-W01-1"),
+        Number("z", maximum=5e-324),
+        Number("n", minimum=-1.7e308),
+        Number("n", role="sample_weight"),
+        Number("n", whole=True, weight=Fraction(1, 3)),
+        Number("n", whole=True, weight=np.float32(0.5), unit=Name("km")),
+        Category(Name("c"), other=Name("other"), missing_values=[Name("-")]),
+    ],
+)
+def test_what_is_paid_for_is_released(field):
+    """What fits no declared end is not learned, and what a release could not hold is converted."""
+    ledger = Ledger(epsilon=9.0, delta=1e-5)
+    table = {"d": ["2024-06-01"] * 400, "n": [-3.0] * 400, "z": [0.0] * 400, "c": ["A"] * 400}
+    learned = learn_schema(table, Schema([field]), ledger=ledger, **PRICE)
+    assert len(ledger) == 1
+    assert Release.from_json(learned.release_.to_json()) == learned.release_
+    assert Schema.from_dict(learned.release_.values["schema"]) == learned.schema
+
+
+def test_categories_that_would_name_another_column_are_refused_before_the_spend():
+    ledger = Ledger(epsilon=9.0, delta=1e-5)
+    table = {"c": ["A"] * 400, "c=A": [1.0] * 400}
+    template = Schema([Category("c"), Number("c=A", minimum=0, maximum=1)])
+    with pytest.raises(ParameterError) as refused:
+        learn_schema(table, template, ledger=ledger, **PRICE)
+    assert (refused.value.parameter, refused.value.code) == ("template", "duplicate")
+    assert len(ledger) == 0

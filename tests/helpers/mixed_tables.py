@@ -19,7 +19,7 @@ SCHEMA = Schema(
         Number("age", minimum=0, maximum=120, missing_values=["-99"]),
         Number("income", minimum=0, maximum=1e6, scale="log", missing="fill", fill=1000),
         Category("city", ["A", "B", "NA", 7], weight=2.0),
-        Category("code", [1, 2.5, 2**60]),
+        Category("code", [1, 2.5, 2**52]),
         Flag("member"),
         Date("joined", minimum="2010-01-01", maximum="2026-12-31"),
         Date("seen", minimum="1960-01-01", maximum="2027-01-01", missing="fill", fill="2020-02-02"),
@@ -34,7 +34,7 @@ SPARK_TYPES = (
 )
 CITIES = ["A", "B", " B ", "NA", "7", "elsewhere", "", 'é,\n"quoted"', "missing", None]
 NUMBERS = [0.0, -0.0, 30.5, 120.0, 1e308, -1e308, 5e-324, 2.0**53, -99.0, float("inf"), None]
-CODES = [1, 2, 2**60, -5, None]  # with gaps they are doubles in pandas
+CODES = [1, 2, 2**52, -5, None]  # with gaps they are doubles in pandas, which refuse larger ones
 DAYS = [datetime.date(2010, 1, 1), datetime.date(1, 1, 1), datetime.date(9999, 12, 31), None]
 
 

@@ -148,7 +148,7 @@ function placePositions({ longitude, words, fill, center, radius }, values) {
   let [pair] = values;
   if (longitude) pair = values;
   else if (isMissing(pair) || ["", ...words].includes(pair.trim?.())) pair = [NaN, NaN];
-  else pair = pair.split?.(",") ?? (pair.lon === undefined ? listOf(pair) : [pair.lon, pair.lat]);
+  else pair = pair.split?.(",", 3) ?? (pair.lon === undefined ? listOf(pair) : [pair.lon, pair.lat]);
   const degrees = pair?.map((/** @type {unknown} */ one) => readNumber(one, words));
   if (degrees?.length !== 2 || degrees.includes(undefined)) return [];
   const [east, north] = degrees.every(Number.isFinite) ? degrees : (fill ?? [NaN, NaN]);

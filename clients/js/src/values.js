@@ -3,7 +3,9 @@
 
 // Words for a missing number or day, in any capitals; categories may be called so (NA is Namibia).
 const MISSING = /^(|n\/?a|#n\/a|<na>|-?nan|nat|null|none)$/i;
-const NUMBER = /^[ \t]*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?[ \t]*$/i;
+// No letter can be matched in two ways: long text is refused in one pass.
+const NUMBER = /^[ \t]*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?[ \t]*$/i;
+const EXACT = 2 ** 53; // doubles tell whole numbers below apart
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /** @param {unknown} value */
@@ -18,13 +20,21 @@ export const isMissing = (value) => value == null || Number.isNaN(value);
  */
 export function readNumber(value, missing) {
   if (isMissing(value)) return NaN;
-  let number = typeof value === "object" ? NaN : Number(value);
+  let number = ["object", "symbol"].includes(typeof value) ? NaN : Number(value);
   if (typeof value === "string") {
-    const word = value.replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase();
+    const word = blankless(value).toLowerCase();
     if (MISSING.test(word) || missing.some((one) => one.trim().toLowerCase() === word)) return NaN;
     number = parseNumber(value);
   }
   return missing.some((one) => parseNumber(one) === number) ? NaN : Number.isNaN(number) ? undefined : number;
+}
+
+/** Return text without spaces and tabs at its ends. @param {string} text */
+function blankless(text) {
+  let [first, end] = [0, text.length];
+  while (first < end && " \t".includes(text[first])) first++;
+  while (end > first && " \t".includes(text[end - 1])) end--;
+  return text.slice(first, end);
 }
 
 /** @param {string} text @returns {number} NaN where it is none */
@@ -41,7 +51,7 @@ const parseNumber = (text) => (NUMBER.test(text) ? Number(text) : NaN);
  */
 export function readLevel(value, levels, missing, other, absent) {
   if (isMissing(value)) return absent;
-  if (typeof value === "object") return NaN;
+  if (isUnclear(value)) return NaN;
   const words = [...levels, ...missing.filter((word) => !levels.includes(word))];
   const spellings = words.map(spelled);
   const text = String(value);
@@ -53,9 +63,22 @@ export function readLevel(value, levels, missing, other, absent) {
   return other;
 }
 
+/**
+ * Return whether a value has no text of its own: a number that other whole numbers would be, too, or one that takes long
+ * to write.
+ *
+ * @param {unknown} value
+ */
+const isUnclear = (value) =>
+  typeof value === "bigint"
+    ? value >= 2n ** 1024n || value <= -(2n ** 1024n)
+    : typeof value === "number"
+      ? Math.abs(value) >= EXACT
+      : ["object", "symbol"].includes(typeof value);
+
 /** @param {unknown} value @returns {string} "true" or "false", or something else where a value means neither */
 export const readTruth = (value) =>
-  spelled(String(value)).replace(/^(yes|y|t|1)$/i, "true").replace(/^(no|n|f|0)$/i, "false");
+  spelled(isUnclear(value) ? "" : String(value)).replace(/^(yes|y|t|1)$/i, "true").replace(/^(no|n|f|0)$/i, "false");
 
 /**
  * Return how a number or a truth would be written if it were one: 1.0 is 1, True is true.
@@ -66,7 +89,7 @@ function spelled(text) {
   const plain = text.trim();
   const number = parseNumber(plain);
   if (/^(true|false)$/i.test(plain)) return plain.toLowerCase();
-  return Math.abs(number) <= 2 ** 53 ? String(number) : plain; // larger ones are not told apart
+  return Math.abs(number) < EXACT ? String(number) : plain;
 }
 
 /**

@@ -86,3 +86,37 @@ test("whatever results hold, a label is a whole number or an error", () => {
   ])
     assert.throws(() => labelRecord({ values }, [0.9, 0.1].slice(0, values?.schema?.fields.length ?? 1)), { code: "campaign" });
 });
+
+test("values that are long take no time, and are refused or coded in one line", () => {
+  const anyCity = { name: "city", type: "string", constraints: { enum: ["A", "B"] } };
+  const member = { name: "member", type: "boolean" };
+  const rank = { name: "rank", type: "string", categories: ["A", "B"], categoriesOrdered: true };
+  const long = 1e6;
+  const hostile = [
+    "1".repeat(long) + "x",
+    "." + "1".repeat(long) + "x",
+    "1" + " ".repeat(long) + "x",
+    "\t".repeat(long) + "x",
+    ",".repeat(long),
+    "[".repeat(long),
+    "2020-02-29T12:00:00." + "1".repeat(long) + "x",
+    10n ** 100000n,
+    -(10n ** 100000n),
+    1e300,
+    -Infinity,
+    Symbol("x"),
+    () => 0,
+    [[]],
+    {},
+  ];
+  const begun = performance.now();
+  for (const field of [age, joined, anyCity, city, member, rank, home])
+    for (const value of hostile) {
+      try {
+        assert.ok(encodeRecord(described([field]), [value]).every(Number.isFinite));
+      } catch (error) {
+        assert.equal(/** @type {any} */ (error).code, "data");
+      }
+    }
+  assert.ok(performance.now() - begun < 20_000);
+});

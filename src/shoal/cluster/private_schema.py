@@ -37,7 +37,17 @@ from shoal.privacy import (
     Receipt,
     Release,
 )
-from shoal.schema import Category, Date, Field, Number, Schema, named_columns, to_texts
+from shoal.schema import (
+    Category,
+    Date,
+    Field,
+    Number,
+    Schema,
+    named_columns,
+    parse_day,
+    raw_columns,
+    to_texts,
+)
 from shoal.tables import ArrayTable, read_columns
 
 __all__ = ["LearnedSchema", "learn_schema"]
@@ -95,7 +105,11 @@ def learn_schema(
     Parameters
     ----------
     X : data frame, dict of columns, rows in the order of the fields, or path
-        The table; a path is that of a CSV or Parquet file.
+        The table; a path is that of a CSV or Parquet file. Columns of categories to learn hold
+        text, whole numbers or truths. In frames and arrays, whose types often depend on other
+        rows, text that is a whole number is learned as one, 01001 as 1001; columns of a CSV file
+        by its path, and lists, are learned as written. Floating-point numbers are refused: they
+        are what whole numbers become in a column with a gap.
     template : Schema
         A schema with fields that lack bounds or categories (``template.lacking()``).
     epsilon : float
@@ -184,7 +198,21 @@ def _wanted(template: Any) -> list[Field]:
                 parameter="template",
                 code="incomplete",
             )
+        if isinstance(field, Category):
+            _refuse_same_names(field, template)
     return wanted
+
+
+def _refuse_same_names(field: Category, template: Schema) -> None:
+    """Refuse a field whose learned categories may be encoded under the name of another column."""
+    for other in template:
+        if other is not field and other.name.startswith(f"{field.name}="):
+            raise ParameterError(
+                f"field {other.name!r} of the template must not be named as a category of field "
+                f"{field.name!r} would be: rename one of them",
+                parameter="template",
+                code="duplicate",
+            )
 
 
 class _Table(NamedTuple):
@@ -204,7 +232,8 @@ def _read(
     names = [field.name for field in wanted]
     if isinstance(X, str | os.PathLike):
         X = read_columns(X, [*names, *([] if own is None else [own.name])])
-    columns = named_columns(X, names, others=template.all_columns)
+    raw = raw_columns(X, names, others=template.all_columns)
+    columns = named_columns(raw, names)
     if own is not None:
         user_ids = template.read_users(X)
     check_same_rows(X, user_ids)
@@ -224,7 +253,13 @@ def _read(
     for field in wanted:
         words = (*template.missing_values, *field.missing_values)
         if isinstance(field, Category):
-            texts = to_texts(columns[field.name], words)
+            # A list has no type that other records could have decided, as a column of CSV here.
+            texts = to_texts(
+                columns[field.name],
+                words,
+                name=field.name,
+                as_written=isinstance(raw[field.name], list | tuple),
+            )
             values[field.name] = [texts[row] for row in kept]
         else:
             values[field.name] = _unbounded(field).read(columns, words)[kept]
@@ -348,9 +383,11 @@ def _filled(field: Number | Date, low: Any, high: Any) -> Field:
         low = field.minimum
     low = low if field.minimum is None else field.minimum
     high = high if field.maximum is None else field.maximum
-    if low is not None and not low < high:
-        return field
-    return replace(field, minimum=low, maximum=high)
+    if isinstance(field, Date):
+        fit = parse_day(str(low)) < parse_day(str(high))
+    else:  # halves, as a field asks: declared ends may be the smallest doubles
+        fit = (low or 0.0) / 2 < high / 2
+    return replace(field, minimum=low, maximum=high) if fit else field
 
 
 def _whole(low: float, high: float) -> tuple[int, int]:
@@ -365,6 +402,10 @@ def _release(
 ) -> Release:
     values = {
         "schema": schema.to_dict(),
-        "category_counts": {k: dict(v) for k, v in counts.items()},
+        # Names from records and schemas are values: as keys they could be those of the encoding.
+        "category_counts": [
+            {"field": name, "categories": list(found), "counts": list(found.values())}
+            for name, found in counts.items()
+        ],
     }
     return Release("learn_schema", values, promise, ledger=paid)

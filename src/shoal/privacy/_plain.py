@@ -24,8 +24,7 @@ def freeze(name: str, value: Any, depth: int = 0) -> Any:
         raise ReleaseError(f"{name} must not be nested deeper than {_DEEPEST} levels")
     if _is_array(value):
         return _freeze_array(name, value)
-    if _is_numpy_scalar(value):
-        value = value.item()
+    value = _python_scalar(value)
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, dict):
@@ -93,9 +92,14 @@ def _is_array(value: Any) -> bool:
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
-def _is_numpy_scalar(value: Any) -> bool:
+def _python_scalar(value: Any) -> Any:
+    """Return a scalar of numpy, or of a subclass such as an enumeration, as one of Python."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.generic)
+    if numpy is not None and isinstance(value, numpy.generic):
+        return value.item()
+    if isinstance(value, str):
+        return str.__str__(value)
+    return next((kind(value) for kind in (bool, int, float) if isinstance(value, kind)), value)
 
 
 def _freeze_array(name: str, value: Any) -> Any:

@@ -9,7 +9,7 @@ reading a table does not.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shoal.schema.columns import named_columns, plain_column
+from shoal.schema.columns import named_columns, plain_column, raw_columns
 from shoal.schema.descriptions import FieldPoints, describe_points
 from shoal.schema.fields import Category, Field, Flag, Text
 from shoal.schema.measures import Date, Number, Ordinal
@@ -20,6 +20,7 @@ from shoal.schema.table_schema import import_table_schema
 from shoal.schema.values import (
     MISSING_NUMBERS,
     Column,
+    parse_day,
     parse_doubles,
     read_numbers,
     to_texts,
@@ -47,8 +48,10 @@ __all__ = [
     "describe_points",
     "import_table_schema",
     "named_columns",
+    "parse_day",
     "parse_doubles",
     "plain_column",
+    "raw_columns",
     "read_numbers",
     "to_texts",
 ]

@@ -4,6 +4,7 @@ A column of pandas, polars, Arrow, numpy or a list becomes a :class:`Column`. No
 from other records: what the table's own types do not tell is taken one value at a time.
 """
 
+import dataclasses
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -14,13 +15,12 @@ import numpy.typing as npt
 from shoal._frames import is_frame, is_pandas_series, is_series, narwhals, to_native
 from shoal._optional import require
 from shoal.exceptions import DataError, DataTypeError
-from shoal.schema.values import MISSING_NUMBERS, Column, is_missing
+from shoal.schema.values import MAX_EXACT, MISSING_NUMBERS, Column, exact_below, is_missing
 
 __all__ = ["named_columns", "plain_column", "raw_columns", "refuse_missing_ids"]
 
 TABLE = 2  # dimensions of one
 TWICE = "X must have different names for all columns: rename repeated ones"
-MAX_EXACT = 2**53  # whole numbers up to here are doubles
 
 
 def plain_column(values: Any) -> Column:
@@ -48,8 +48,12 @@ def plain_column(values: Any) -> Column:
     kind = array.dtype.kind
     if kind in "iu" and _beyond_doubles(array):
         return Column("object", array.tolist())
-    if kind in "iufb":
-        return Column("boolean" if kind == "b" else "number", array.astype(np.float64))
+    if kind == "c":
+        raise DataTypeError("X must hold numbers, text or times, got complex numbers")
+    if kind in "iuf":
+        return _numbers(array)
+    if kind == "b":
+        return Column("boolean", array.astype(np.float64))
     if kind == "M":
         return Column("time", array.astype("datetime64[us]"))
     listed = array.tolist()
@@ -157,7 +161,9 @@ def _from_series(series: Any) -> Column:
     if _is_untyped(series) or _holds_large(series):
         return _from_objects(series.to_list())
     if kind.is_numeric() and kind != nw.Decimal:
-        return Column("number", np.asarray(series.to_numpy(), dtype=np.float64))
+        values = _numbers(np.asarray(series.to_numpy()))
+        # Whole numbers beside gaps are doubles here alone, and small enough for that.
+        return values if kind.is_float() else dataclasses.replace(values, exact=math.inf)
     if kind == nw.String:
         listed = series.to_list()
         return Column("text", [value if isinstance(value, str) else None for value in listed])
@@ -168,7 +174,27 @@ def _from_series(series: Any) -> Column:
             series = series.cast(nw.Datetime("us"))
         # Finer times are cut to microseconds by numpy, which cuts those of all tables alike.
         return Column("time", np.asarray(series.to_numpy()).astype("datetime64[us]"))
-    return _from_objects(series.to_list())
+    native = series.to_native()
+    categorical = series.implementation.is_pandas_like() and hasattr(native.dtype, "categories")
+    return _from_categories(native) if categorical else _from_objects(series.to_list())
+
+
+def _numbers(array: npt.NDArray[Any]) -> Column:
+    """Convert numbers to doubles; those beyond are infinite."""
+    exact = exact_below(array.dtype)
+    with np.errstate(over="ignore"):
+        return Column("number", array.astype(np.float64), exact)
+
+
+def _from_categories(native: Any) -> Column:
+    """Take each category by itself: pandas would turn whole ones into doubles because of a gap."""
+    each = plain_column(native.cat.categories.to_series())
+    codes = native.cat.codes.to_numpy()  # -1, which is the last one, where there is none
+    if isinstance(each.values, list):
+        listed = [*each.values, None]
+        return dataclasses.replace(each, values=[listed[code] for code in codes])
+    none = np.array(["NaT" if each.kind == "time" else math.nan], dtype=each.values.dtype)
+    return dataclasses.replace(each, values=np.concatenate([each.values, none])[codes])
 
 
 def _is_untyped(series: Any) -> bool:
@@ -193,7 +219,7 @@ def _from_objects(values: Sequence[Any]) -> Column:
 
 def _beyond_doubles(values: Any) -> bool:
     """Return whether some whole number is too large for a double, which would be another one."""
-    return len(values) > 0 and bool(values.max() > MAX_EXACT or values.min() < -MAX_EXACT)
+    return len(values) > 0 and bool(values.max() >= MAX_EXACT or values.min() <= -MAX_EXACT)
 
 
 def _from_frame(X: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ The full width of a number and two different categories are both at a squared di
 are declared, never learned, and values outside are clipped or counted as "other".
 """
 
+import contextlib
 import decimal
 import math
 import numbers
@@ -17,8 +18,15 @@ import numpy as np
 
 from shoal import _numbers
 from shoal._typing import Floats, Ints
-from shoal.exceptions import DataError, ParameterError
-from shoal.schema.values import Column, category_text, other_spelling, to_codes, to_texts
+from shoal.exceptions import DataError, DataTypeError, ParameterError
+from shoal.schema.values import (
+    Column,
+    category_text,
+    is_missing,
+    other_spelling,
+    to_codes,
+    to_texts,
+)
 
 __all__ = [
     "MAX_LEVELS",
@@ -109,13 +117,14 @@ class Field:
             raise ParameterError(
                 "name must be that of a column, got an empty one", parameter="name", code="empty"
             )
-        _numbers.positive("weight", self.weight, of=f" of field {self.name!r}")
+        weight = _numbers.positive("weight", self.weight, of=f" of field {self.name!r}")
+        object.__setattr__(self, "weight", weight)  # which every release can hold
         self._one_of("missing", MISSING_WAYS)
         self._one_of("role", self.roles)
         if (self.missing == "fill") != (self.fill is not None):
             raise ParameterError(
                 f"fill of field {self.name!r} must be given where missing is 'fill', and only "
-                f"there, got {self.fill!r} where it is {self.missing!r}",
+                f"there, got {_numbers.shown(self.fill)} where it is {self.missing!r}",
                 parameter="fill",
                 code="conflict",
             )
@@ -184,7 +193,7 @@ class Field:
         if getattr(self, name) not in allowed:
             raise ParameterError(
                 f"{name} of field {self.name!r} must be one of {tuple(allowed)}, got "
-                f"{getattr(self, name)!r}",
+                f"{_numbers.shown(getattr(self, name))}",
                 parameter=name,
                 code="choice",
             )
@@ -199,7 +208,9 @@ class Field:
 def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
     if isinstance(values, str) or not all(isinstance(value, str) for value in values):
         raise ParameterError(
-            f"{name} must be a list of text, got {values!r}", parameter=name, code="type"
+            f"{name} must be a list of text, got {_numbers.shown(values)}",
+            parameter=name,
+            code="type",
         )
     return tuple(values)
 
@@ -359,7 +370,7 @@ class Text(Field):
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Any:
         """Return the texts, None for a missing one."""
-        return to_texts(columns[self.name], (*words, *self.missing_values))
+        return to_texts(columns[self.name], (*words, *self.missing_values), name=self.name)
 
     @property
     def lacking(self) -> str:
@@ -374,7 +385,8 @@ def _truth(value: Any) -> Any:
         return "true" if word in TRUE else "false" if word in FALSE else None
     if isinstance(value, bool | np.bool_) or value is None:
         return value
-    number = isinstance(value, numbers.Real | decimal.Decimal)
+    # A missing Decimal may have no hash.
+    number = isinstance(value, numbers.Real | decimal.Decimal) and not is_missing(value)
     return {0: "false", 1: "true"}.get(value) if number else None
 
 
@@ -387,7 +399,15 @@ def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
             code="type",
         )
     rule = f"categories of field {name!r}"
-    known = tuple(_numbers.printable(rule, category_text(value)) for value in values)
+    try:
+        known = tuple(_numbers.printable(rule, category_text(value)) for value in values)
+    except DataTypeError:
+        raise ParameterError(
+            f"{rule} must be text, truths, or numbers that their type tells apart (fractions below "
+            "2^53, whole ones below 2^1024), got something else: write them as text",
+            parameter="categories",
+            code="type",
+        ) from None
     if len(set(known)) < len(known):
         raise ParameterError(
             f"categories of field {name!r} must be different, got one twice",
@@ -406,10 +426,11 @@ def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
 
 def check_fill(name: str, fill: Any, levels: Sequence[str]) -> str:
     """Return a fill by its text, which must be one of the levels."""
-    if (text := category_text(fill)) not in levels:
-        raise ParameterError(
-            f"fill of field {name!r} must be one of its categories, got {fill!r}",
-            parameter="fill",
-            code="choice",
-        )
-    return text
+    with contextlib.suppress(DataTypeError):  # of a value that is no category
+        if (text := category_text(fill)) in levels:
+            return text
+    raise ParameterError(
+        f"fill of field {name!r} must be one of its categories, got {_numbers.shown(fill)}",
+        parameter="fill",
+        code="choice",
+    )

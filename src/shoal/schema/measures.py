@@ -257,9 +257,10 @@ class Date(_Measured):
             text = value.isoformat() if isinstance(value, datetime.date) else value
             try:
                 parse_day(text)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):  # its zone may move it out of years
                 raise ParameterError(
-                    f"{name} of field {self.name!r} must be a date as YYYY-MM-DD, got {value!r}",
+                    f"{name} of field {self.name!r} must be a date as YYYY-MM-DD, got "
+                    f"{_numbers.shown(value)}",
                     parameter=name,
                     code="text",
                 ) from None

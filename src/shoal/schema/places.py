@@ -21,7 +21,7 @@ from shoal._typing import Floats
 from shoal.exceptions import DataTypeError, ParameterError
 from shoal.schema.fields import MISSING, Field, PartShape
 from shoal.schema.measures import MISSING_PART
-from shoal.schema.values import Column, read_numbers, to_numbers
+from shoal.schema.values import Column, is_missing, read_numbers, to_numbers
 
 __all__ = ["EARTH_RADIUS", "Place"]
 
@@ -276,12 +276,17 @@ class Place(Field):
 
     def _degrees(self, name: str, value: Any) -> tuple[float, float]:
         rule = f"{name} of field {self.name!r} must be (longitude, latitude) in degrees"
-        if isinstance(value, str) or np.shape(value) != (PAIR,):
-            raise ParameterError(f"{rule}, got {value!r}", parameter=name, code="shape")
+        listed = isinstance(value, list | tuple | np.ndarray) and len(value) == PAIR
+        if not listed or any(np.ndim(one) for one in value):
+            raise ParameterError(
+                f"{rule}, got {_numbers.shown(value)}", parameter=name, code="shape"
+            )
         longitude, latitude = (_numbers.finite(name, one) for one in value)
         if not (abs(longitude) <= TURN and abs(latitude) <= HALF_TURN / 2):
             raise ParameterError(
-                f"{rule}, got {value!r}: longitude comes first", parameter=name, code="range"
+                f"{rule}, got {_numbers.shown(value)}: longitude comes first",
+                parameter=name,
+                code="range",
             )
         return longitude, latitude
 
@@ -315,14 +320,14 @@ def _numbers_of(values: list[Any], missing: Sequence[str]) -> Floats | None:
 
 def _point(value: Any, missing: Sequence[str]) -> tuple[Any, Any] | None:
     """Return the two coordinates that a value holds; None where it holds something else."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if is_missing(value):
         return None, None
     if isinstance(value, str):
         text = value.strip()
         if not text or text in missing:
             return None, None
         if text[0] not in "[{":
-            value = text.split(",")
+            value = text.split(",", PAIR)
         else:
             try:
                 value = json.loads(text)

@@ -26,6 +26,7 @@ __all__ = [
     "Column",
     "category_text",
     "days_of",
+    "exact_below",
     "is_missing",
     "other_spelling",
     "parse_day",
@@ -45,8 +46,14 @@ DAY = 86_400_000_000  # microseconds
 MIDNIGHT = "T00:00:00"
 HOUR_24 = re.compile(r"\d{4}-?(\d\d-?\d\d|W\d\d(-?\d)?)\D24")  # after a day or a week
 NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
-MAX_EXACT = 2**53  # whole numbers up to here are doubles
+MAX_EXACT = 2**53  # doubles tell whole numbers below apart
+MAX_BITS, MAX_POWER = 1024, 308  # of numbers that doubles reach; writing larger ones takes long
+WHOLE = re.compile(r"[+-]?[0-9]+")
 UNKNOWN = -2  # code of text that is no category as it stands
+UNCLEAR = (
+    "X must hold categories as text, truths, or numbers that their type tells apart (fractions "
+    "below 2^53, whole ones below 2^1024), got something else: read that column as text"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +70,9 @@ class Column:
 
     kind: Literal["number", "boolean", "text", "time", "object"]
     values: Any  # float64 for numbers and booleans, datetime64[us] for times, else a list
+    # Finite where the column is of a floating type, which whole numbers become beside a gap: it
+    # tells whole numbers below apart.
+    exact: float = math.inf
 
 
 def read_numbers(column: Column, missing: Collection[str] = ()) -> Floats | None:
@@ -130,6 +140,8 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
         return found
     if column.kind == "object":
         return np.array([code(value) for value in column.values], dtype=np.int64)
+    if column.kind == "number" and (np.abs(column.values) >= column.exact).any():
+        raise DataTypeError(UNCLEAR)
     distinct, inverse = np.unique(column.values, return_inverse=True)
     plain: list[Any] = distinct.tolist()
     if column.kind == "boolean":
@@ -144,20 +156,54 @@ def _all_spellings(codes: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
     return {**{other_spelling(word): code for word, code in codes}, **dict(codes)}
 
 
-def to_texts(column: Column, missing: Collection[str] = ()) -> list[str | None]:
-    """Return values as the text that is compared with categories; None for a missing value.
+def to_texts(
+    column: Column, missing: Collection[str] = (), *, name: str = "", as_written: bool = False
+) -> list[str | None]:
+    """Return values as text; None for a missing value.
+
+    A value has one text, whatever type its column was given because of other records: text that
+    is a whole number or a truth is written as that is, 01001 as 1001. Floating-point numbers are
+    refused, because whole numbers become some beside a gap and are then no longer told apart.
 
     Examples
     --------
     >>> from shoal.schema import plain_column, to_texts
-    >>> to_texts(plain_column([1.0, 2.5, None]))
-    ['1', '2.5', None]
+    >>> to_texts(plain_column(["A", "01001", 1001, None]))
+    ['A', '1001', '1001', None]
+    >>> to_texts(plain_column(["A", "01001"]), as_written=True)
+    ['A', '01001']
     """
+    if _holds_floats(column):
+        raise DataTypeError(
+            f"column {name!r} must hold text, whole numbers or truths, got floating-point numbers: "
+            "read category columns as text, or pass the file"
+        )
     plain = column.values if column.kind in ("text", "object") else column.values.tolist()
     if column.kind == "boolean":
         plain = [None if math.isnan(value) else bool(value) for value in plain]
-    texts = [None if text is None else text.strip() for text in map(_text, plain)]
-    return [None if text in missing else text for text in texts]
+    elif column.kind == "number":
+        plain = [None if math.isnan(value) else int(value) for value in plain]
+    tidy: Callable[[str], str] = str.strip if as_written else _same_text
+    words = {tidy(word) for word in missing}
+    texts = [None if text is None else tidy(text) for text in map(_text, plain)]
+    return [None if text in words else text for text in texts]
+
+
+def _holds_floats(column: Column) -> bool:
+    if column.kind == "number":
+        return math.isfinite(column.exact) and not bool(np.isnan(column.values).all())
+    return column.kind == "object" and any(
+        isinstance(value, float | np.floating) and not is_missing(value) for value in column.values
+    )
+
+
+def _same_text(text: str) -> str:
+    """Return the text that a value has as text, as a whole number and as a truth."""
+    plain = text.strip()
+    if WHOLE.fullmatch(plain):
+        digits = plain.lstrip("+-").lstrip("0")
+        return ("-" if plain[0] == "-" else "") + digits if digits else "0"
+    return plain.lower() if plain.lower() in ("true", "false") else plain
 
 
 def category_text(value: Any) -> str:
@@ -259,6 +305,8 @@ def _number(value: Any, missing: Collection[str]) -> float | None:
     if isinstance(value, str):
         parsed = parse_doubles([value], missing)
         return None if parsed is None else float(parsed[0])
+    if isinstance(value, np.timedelta64):  # which numpy counts among the numbers
+        return None
     if isinstance(value, bool | np.bool_ | numbers.Real | decimal.Decimal):
         return _as_double(value)
     return None
@@ -279,15 +327,22 @@ def _plain_number(word: str) -> float | None:
 
 def _text(value: Any) -> str | None:
     """Return the text by which a value is compared with categories; None for none."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        to = "datetime64[us]" if isinstance(value, np.datetime64) else "timedelta64[us]"
+        value = value.astype(to).item()
+    if type(value) is str:
+        return value
     if is_missing(value):
         return None
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    if isinstance(value, numbers.Real | decimal.Decimal):
+    if isinstance(value, numbers.Number | decimal.Decimal):
         return _number_text(value)
-    if isinstance(value, np.datetime64):
-        return _text(value.astype("datetime64[us]").item())
-    return _time_text(value) if isinstance(value, datetime.date) else str(value)
+    try:
+        return _time_text(value) if isinstance(value, datetime.date) else str(value)
+    # A zone may move a time out of the calendar, and a list may hold numbers that are too long.
+    except (ValueError, OverflowError, RecursionError):
+        raise DataTypeError(UNCLEAR) from None
 
 
 def _time_text(value: datetime.date) -> str:
@@ -297,18 +352,44 @@ def _time_text(value: datetime.date) -> str:
     """
     if not isinstance(value, datetime.datetime):
         return value.isoformat()
-    plain = datetime.datetime.combine(_in_utc(value).date(), _in_utc(value).time())
+    time = _in_utc(value)
+    plain = datetime.datetime.combine(time.date(), time.time())
     return plain.isoformat().removesuffix(MIDNIGHT)
 
 
 def _number_text(value: Any) -> str:
-    """Return a whole number as such, whatever its type and size, and others as doubles."""
-    if isinstance(value, numbers.Integral):
-        return str(int(value))
-    if isinstance(value, decimal.Decimal) and value.is_finite() and value == int(value):
-        return str(int(value))
+    """Return a whole number as such, whatever its type, and others as doubles.
+
+    Refused are numbers that are too long to be written in constant time, and those of a floating
+    type that other whole numbers would be, too.
+    """
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        if value and value.adjusted() > MAX_POWER:
+            raise DataTypeError(UNCLEAR)
+        if not value or value == value.to_integral_value():
+            return str(int(value or 0))
+    elif isinstance(value, numbers.Rational) and value.denominator == 1:
+        whole = int(value.numerator)
+        if whole.bit_length() > MAX_BITS:
+            raise DataTypeError(UNCLEAR)
+        return str(whole)
+    elif not isinstance(value, numbers.Real | decimal.Decimal):
+        raise DataTypeError(UNCLEAR)
     number = _as_double(value)
+    if not abs(number) < _exact(value):
+        raise DataTypeError(UNCLEAR)
     return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _exact(value: Any) -> float:
+    return exact_below(value.dtype) if isinstance(value, np.floating) else MAX_EXACT
+
+
+def exact_below(dtype: Any) -> float:
+    """Return below what a floating type tells whole numbers apart; infinity for other types."""
+    if dtype.kind != "f":
+        return math.inf
+    return min(2.0 ** (np.finfo(dtype).nmant + 1), MAX_EXACT)
 
 
 def other_spelling(text: str) -> str:
@@ -317,8 +398,8 @@ def other_spelling(text: str) -> str:
     if plain.lower() in ("true", "false"):
         return plain.lower()
     number = _plain_number(plain)
-    # Larger whole numbers are not told apart by doubles.
-    return plain if number is None or abs(number) > MAX_EXACT else str(_text(number))
+    # Doubles do not tell larger whole numbers apart.
+    return str(_text(number)) if number is not None and abs(number) < MAX_EXACT else plain
 
 
 def _day(value: Any, missing: Collection[str], pattern: str) -> float | None:
@@ -326,10 +407,13 @@ def _day(value: Any, missing: Collection[str], pattern: str) -> float | None:
         return math.nan
     if isinstance(value, str):
         return _day_of_text(value, missing, pattern)
-    if isinstance(value, datetime.datetime):
-        return _days_since(value)
     if isinstance(value, datetime.date):
-        return _days_since(datetime.datetime(value.year, value.month, value.day))
+        if not isinstance(value, datetime.datetime):
+            value = datetime.datetime(value.year, value.month, value.day)
+        try:
+            return _days_since(value)
+        except (OverflowError, ValueError):  # its zone moves it out of the calendar
+            return None
     if isinstance(value, np.datetime64):
         return float(days_of(np.array([value], dtype="datetime64[us]"))[0])
     return None

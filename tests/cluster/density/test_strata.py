@@ -216,3 +216,22 @@ def test_a_private_copy_has_the_fields_own_values():
 def test_columns_of_a_schema_are_those_of_fit(model):
     with pytest.raises(DataError, match="none named 'kind'"):
         model.predict(table()[["lat", "lon"]])
+
+
+def features(model):
+    return model.outlines()["features"]
+
+
+def test_names_of_fields_are_no_keys_of_the_encoding():
+    """What is paid for is released, whatever a field and its categories are called."""
+    ledger = Ledger(epsilon=1.0)
+    names = {"kind": "__array__", "shop": "__float__"}
+    schema = Schema([HOME, Category("__array__", ["__float__", "home"], missing="refuse")])
+    renamed = table().rename(columns=names).replace(names)
+    fitted = DPDensity(epsilon=1.0, schema=schema, ledger=ledger, random_state=0).fit(renamed)
+    assert len(ledger) == 1
+    assert Release.from_json(fitted.release_.to_json()) == fitted.release_
+    assert [stratum["__array__"] for stratum in fitted.strata_] == ["__float__", "home", "other"]
+    assert DPDensity.from_release(fitted.release_).release_ == fitted.release_
+    kinds = {feature["properties"]["stratum"]["__array__"] for feature in features(fitted)}
+    assert kinds <= {"__float__", "home"}

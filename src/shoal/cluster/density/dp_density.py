@@ -471,8 +471,9 @@ class DPDensity(CuratorsClusterer):
                 "cluster_strata": self.cluster_strata_,
                 "category_blocks": [list(block) for block in self._strata.blocks],
                 "cell_columns": list(self._strata.grid),
+                # Names of fields are values: as keys they could be those of the encoding.
                 "strata": [
-                    {**found.values(), "levels": levels, "records": records}
+                    {**found.values(), "levels": list(levels.items()), "records": records}
                     for found, levels, records in zip(
                         self._clusters, self.strata_, self._records, strict=True
                     )

@@ -93,7 +93,7 @@ def check_parameters(model: "DPKMeans") -> None:
     if isinstance(model.n_clusters, str):
         if model.n_clusters != PRIVATE:
             raise ParameterError(
-                f'n_clusters must be a number or "private", got {model.n_clusters!r}',
+                f'n_clusters must be a number or "private", got {_numbers.shown(model.n_clusters)}',
                 parameter="n_clusters",
                 code="choice",
             )
