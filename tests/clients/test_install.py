@@ -26,7 +26,8 @@ def environment(tmp_path_factory):
         shutil.copytree(
             ROOT / part, folder / "tree" / part, ignore=shutil.ignore_patterns("__pycache__")
         )
-    shutil.copy(ROOT / "pyproject.toml", folder / "tree")
+    for file in ("pyproject.toml", "hatch_build.py"):
+        shutil.copy(ROOT / file, folder / "tree")
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv/bin/python"
     done = subprocess.run(
