@@ -58,7 +58,7 @@ def test_no_step_is_free() -> None:
 def test_metric_events_have_a_unit() -> None:
     kilometer = MetricEvent(epsilon=0.5, unit="km")
     assert metric_cost(PureEvent(epsilon=1.0)) is None
-    assert metric_cost(Composed(events=[kilometer, kilometer])) == ("km", 1.0)
+    assert metric_cost(Composed(events=[kilometer, kilometer])) == ("km", 1.0, 0)
     meters = MetricEvent(epsilon=1.0, unit="m")
     assert metric_cost(Composed(events=[kilometer, meters])) == ("km", 1000.5)
     for other in (MetricEvent(epsilon=1.0, unit="year"), PureEvent(epsilon=1.0)):

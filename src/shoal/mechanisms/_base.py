@@ -169,12 +169,13 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         check_out(table, out)
         own._check(table.columns)
         if isinstance(table, ArrayTable):
-            return own._perturb(table.doubles(), own._paid_source(own._promise()))
+            return own._perturb(table.doubles(), own._paid_source(own._promise(table.columns)))
         in_use = own._sources()
         source = in_use.current(own.random_state)
         own._check_output()
-        in_use.note(source, own._promise(), own._colors)
-        return release_reports(own, table, source, out)
+        promise = own._promise(table.columns)
+        in_use.note(source, promise, own._colors)
+        return release_reports(own, table, source, out, promise=promise)
 
     def randomize(self, x: Any) -> Floats:
         """Perturb one record and return its report.
@@ -351,12 +352,15 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         """Return the public lattice of the possible reports."""
 
     @abstractmethod
-    def _promise(self) -> Guarantee:
-        """Return the promise of a report that is drawn with the parameters as they are."""
+    def _promise(self, columns: int | None = None) -> Guarantee:
+        """Return the promise of a report that is drawn with the parameters as they are.
+
+        It may depend on the number of columns; None takes what the mechanism knows of it.
+        """
 
     @abstractmethod
-    def _event(self) -> Event:
-        """Return what one report costs the person it is about."""
+    def _event(self, promise: Guarantee) -> Event:
+        """Return what one report with this promise costs the person it is about."""
 
     @abstractmethod
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:
@@ -390,7 +394,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         """Return where reports come from, after the ledger was charged and the promise noted."""
         in_use = self._sources()
         source = in_use.current(self.random_state)
-        self._spend(source)
+        self._spend(source, promise)
         in_use.note(source, promise, self._colors)
         return source
 
@@ -474,11 +478,13 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
                 in_python="call set_output(transform='default')",
             )
 
-    def _spend(self, source: RandomSource, *, only_check: bool = False) -> None:
+    def _spend(
+        self, source: RandomSource, promise: Guarantee, *, only_check: bool = False
+    ) -> None:
         """Charge the ledger, or see that it could be charged."""
         if self.ledger is None:
             return
-        event, notion = self._event(), self._promise().notion
+        event, notion = self._event(promise), promise.notion
         if only_check:
             self.ledger.check(event, adjacency=Adjacency.SUBSTITUTE, notion=notion)
             return

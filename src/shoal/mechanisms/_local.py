@@ -31,11 +31,11 @@ SMALLEST = 2.0**-40  # epsilon of a column; reports then lie within 2^42 boxes
 class LocalMechanism(Mechanism):
     """Base class of mechanisms with local privacy; columns are scaled to [-1, 1] and back."""
 
-    def _promise(self) -> Guarantee:
+    def _promise(self, columns: int | None = None) -> Guarantee:
         """Return local privacy for each record, all its columns together."""
         return Guarantee("local", epsilon=self.epsilon, adjacency=Adjacency.SUBSTITUTE)
 
-    def _event(self) -> Event:
+    def _event(self, promise: Guarantee) -> Event:
         return PureEvent(epsilon=self.epsilon, purpose="one report of each record")
 
     def _check_column_epsilon(self, epsilon: float) -> None:

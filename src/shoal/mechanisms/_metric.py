@@ -2,11 +2,14 @@
 
 Density of a report z of the record x proportional to e^(-epsilon ||z - x||), Euclidean norm. Two
 records at distance r give any report with probabilities that differ by a factor of at most
-e^(epsilon r) (Andres et al. 2013). The mechanisms differ in how they draw from this distribution.
+e^(epsilon r) (Andres et al. 2013). Records are rounded to a lattice first, which moves two of them
+apart by up to a step in each column: a slack that the promise states beside epsilon. The mechanisms
+differ in how they draw from this distribution.
 """
 
 import math
 from abc import abstractmethod
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -73,20 +76,22 @@ class MetricMechanism(Mechanism):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _promise(self) -> Guarantee:
+    def _promise(self, columns: int | None = None) -> Guarantee:
         """Return metric privacy for each record, whatever the others are."""
         return Guarantee(
             "metric",
             epsilon=self._promised(),
             adjacency=Adjacency.SUBSTITUTE,
             unit=self._distance_unit,
+            slack=self._slack(self._known_columns() if columns is None else columns),
         )
 
     @property
     def local_guarantee_(self) -> Guarantee:
         """Local guarantee of each report: that for the two farthest records of the box."""
         box = public_box(channel_bounds(self), self._known_columns())
-        promised = self.guarantee_
+        # Records are rounded to points inside the box, so its diameter covers the rounding too.
+        promised = replace(self.guarantee_, slack=0.0)
         # In units of the columns, which of a place are not those of the promise.
         widest = math.dist(box.low, box.high) * self._column_epsilon() / self._promised()
         return promised.to_local(widest * WIDER)
@@ -200,6 +205,13 @@ class MetricMechanism(Mechanism):
         # Two places are at most so much further apart in the plane than on the ground.
         return self._promised() * per_km * place.kilometers / place.stretch
 
+    def _slack(self, columns: int) -> float:
+        """Return what rounding adds to the exponent of two records, however near they are."""
+        step = float(self.lattice(columns).step[0])
+        place = self._place
+        rounding = 0.0 if place is None else place.rounding
+        return self._column_epsilon() * (step * math.sqrt(columns) + rounding) * WIDER
+
     @property
     def _place(self) -> Place | None:
         """Return the field of a schema that has a place and nothing else."""
@@ -256,9 +268,12 @@ class MetricMechanism(Mechanism):
         if self.level is not None:
             _numbers.positive("level", self._promised(), of=" / radius")
 
-    def _event(self) -> Event:
+    def _event(self, promise: Guarantee) -> Event:
         return MetricEvent(
-            epsilon=self._promised(), unit=self._distance_unit, purpose="one report of each record"
+            epsilon=promise.epsilon,
+            unit=promise.unit,
+            slack=promise.slack,
+            purpose="one report of each record",
         )
 
     def _perturb(self, records: Floats, source: RandomSource) -> Floats:

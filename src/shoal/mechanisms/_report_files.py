@@ -15,6 +15,7 @@ from shoal import tables
 from shoal._typing import Floats
 from shoal.exceptions import DataTypeError, ParameterError, ReleaseError
 from shoal.noise import RandomSource, SecureSource, SeededSource
+from shoal.privacy import Guarantee
 from shoal.tables import ArrayTable, Block
 
 if TYPE_CHECKING:
@@ -100,16 +101,21 @@ def check_out(table: "ArrayTable | ArrowTable", out: Any) -> None:
 
 
 def release_reports(
-    mechanism: "Mechanism", table: "ArrowTable", source: RandomSource, out: Any
+    mechanism: "Mechanism",
+    table: "ArrowTable",
+    source: RandomSource,
+    out: Any,
+    *,
+    promise: Guarantee,
 ) -> Any:
     """Draw a report of every record, charge the ledger, and hand the reports out."""
-    mechanism._spend(source, only_check=True)
+    mechanism._spend(source, promise, only_check=True)
     kwargs = {**mechanism.get_params(deep=False), "ledger": None, "random_state": None}
     key = source.words(KEY_WORDS).tobytes() if source.seeded else None
     draw = Draw(type(mechanism)(**kwargs), key)
     staged = table.stage(draw, out, names=mechanism._report_names)
     try:
-        mechanism._spend(source)
+        mechanism._spend(source, promise)
         return _handed_out(staged, paid=mechanism.ledger is not None)
     except BaseException:
         staged.discard()

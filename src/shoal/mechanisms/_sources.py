@@ -2,6 +2,7 @@
 
 import numbers
 import threading
+from dataclasses import replace
 from typing import Any
 
 from shoal._typing import RandomState
@@ -57,7 +58,8 @@ def weakest(one: Guarantee, two: Guarantee) -> Guarantee:
             f"reports were drawn with an epsilon per {one.unit or 'unit'} and per "
             f"{two.unit or 'unit'}"
         )
-    return one if one.epsilon > two.epsilon else two
+    weaker = one if one.epsilon > two.epsilon else two
+    return replace(weaker, slack=max(one.slack, two.slack))
 
 
 def fewest(one: int | None, two: int | None) -> int | None:

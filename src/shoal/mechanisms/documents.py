@@ -5,6 +5,7 @@ not in it; that reports came from a seed is, since then nothing is promised. Nor
 ours: documents are compared and digested, and a sentence may be improved.
 """
 
+import copy
 import importlib
 import json
 import os
@@ -159,12 +160,12 @@ def save_beside(
     2
     >>> folder.cleanup()
     """
-    plain = mechanism.to_dict()
+    named = copy.copy(mechanism)
     if mechanism.schema is None:
         # Those of lists and arrays too, as the reports have them.
-        plain |= {"columns": len(names), "names": list(names)}
+        _note_columns(named, len(names), list(names))
     path = document_beside(reports)
-    save_mechanism(mechanism_from_dict(plain), path)
+    save_mechanism(mechanism_from_dict(named.to_dict()), path)
     return path
 
 

@@ -182,8 +182,8 @@ class Laplace(MetricMechanism):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _promise(self) -> Guarantee:
-        promise = super()._promise()
+    def _promise(self, columns: int | None = None) -> Guarantee:
+        promise = super()._promise(columns)
         return promise if self.truncate is None else replace(promise, reason=REDRAWN)
 
     def log_density(self, z: Any, x: Any) -> Floats:
@@ -260,8 +260,8 @@ class Laplace(MetricMechanism):
                 code="unsupported",
             )
 
-    def _event(self) -> Event:
-        event = super()._event()
+    def _event(self, promise: Guarantee) -> Event:
+        event = super()._event(promise)
         return event if self.truncate is None else replace(event, purpose=REDRAWN)
 
     def _rate(self) -> float:

@@ -273,10 +273,10 @@ class PartitionResponse(PartitionChannel, Mechanism):
     def _colors(self) -> int:
         return self.n_colors
 
-    def _promise(self) -> Guarantee:
+    def _promise(self, columns: int | None = None) -> Guarantee:
         return Guarantee("local", epsilon=self.epsilon, adjacency=Adjacency.SUBSTITUTE)
 
-    def _event(self) -> Event:
+    def _event(self, promise: Guarantee) -> Event:
         return PureEvent(epsilon=self.epsilon, purpose="one report of each record")
 
     def _encoded_params(self) -> dict[str, Any]:

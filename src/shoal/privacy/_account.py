@@ -16,11 +16,13 @@ from shoal.exceptions import BudgetExceededError, GuaranteeError
 from shoal.privacy.accounting import (
     Batches,
     Cost,
+    MetricCost,
     cost,
     leaves,
     metric_cost,
     readable_epsilon,
     shuffled_cost,
+    upward,
 )
 from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_order
 from shoal.privacy.distance_units import convert_epsilon
@@ -35,7 +37,7 @@ __all__ = ["Account", "Price"]
 _NOTIONS: tuple[Notion, ...] = ("central", "local", "shuffled", "metric")
 _BEYOND = "the recorded spends cannot be expressed within these limits"
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
-_SLACK = 1 + Fraction(1, 10**12)
+_TOLERANCE = 1 + Fraction(1, 10**12)
 # The part of delta that a first Gaussian spend leaves to the Rényi divergences, which count pure
 # spends beside it for less. It costs Gaussian noise alone about 1% of its limit.
 _RENYI_PART = 0.1
@@ -43,7 +45,7 @@ _RENYI_PART = 0.1
 
 @dataclass(frozen=True)
 class Price:
-    """What one entry adds to an account: single steps, or a metric epsilon per its unit.
+    """What one entry adds to an account: single steps, or a metric cost in the ledger's unit.
 
     ``batches`` says what whoever sees the reports of a shuffled entry before the shuffler learns.
     """
@@ -51,7 +53,7 @@ class Price:
     notion: Notion
     steps: tuple[tuple[Cost, int], ...] = ()
     total: Cost | None = None
-    metric_epsilon: Fraction = Fraction(0)
+    metric: MetricCost | None = None
     batches: Batches | None = None
     seeded: bool = False
 
@@ -87,7 +89,7 @@ class Account:
         self._renyi: Fraction | float = Fraction(0)
         self._mu_squared: Fraction | float = Fraction(0)
         self._delta: Fraction | float = Fraction(0)
-        self._metric = Fraction(0)
+        self._metric = MetricCost(limits.metric_unit, Fraction(0), Fraction(0))
         self._rule: Rule | None = None
         self._by_notion: dict[Notion, _Notion] = {}
 
@@ -119,7 +121,9 @@ class Account:
             wanted_adjacency=self.limits.adjacency,
         )
         if metric is not None:
-            return Price("metric", metric_epsilon=size * self._per_unit(*metric), seeded=seeded)
+            epsilon = self._per_unit(metric.unit, metric.epsilon)
+            price = MetricCost(self.limits.metric_unit, size * epsilon, size * metric.slack)
+            return Price("metric", metric=price, seeded=seeded)
         steps, total = leaves(event, records=size), cost(event, records=size)
         if total.rho == 0:  # an iterator that was used up before, for one
             raise GuaranteeError("a spend needs at least one step, and this event holds none")
@@ -129,8 +133,9 @@ class Account:
 
     def check(self, price: Price) -> None:
         """Raise BudgetExceededError if the spend would pass a limit."""
+        if price.metric is not None:
+            self._check_metric(price.metric)
         if price.total is None:
-            self._check_metric(price)
             return
         rule = self._rule or self._rule_after(price.total)
         added = _sums(price, rule)
@@ -149,8 +154,11 @@ class Account:
         """Record the price; the caller has checked it, now or when it was first written."""
         own = self._by_notion.setdefault(price.notion, _Notion())
         own.seeded = own.seeded or price.seeded
+        if price.metric is not None:
+            epsilon = self._metric.epsilon + price.metric.epsilon
+            slack = self._metric.slack + price.metric.slack
+            self._metric = MetricCost(price.metric.unit, epsilon, slack)
         if price.total is None:
-            self._metric += price.metric_epsilon
             return
         # Chosen before anything was released, so the first spend may settle the rule for good.
         self._rule = self._rule or self._rule_after(price.total)
@@ -197,12 +205,17 @@ class Account:
         limits, rule = self.limits, self._rule
         unit = limits.privacy_unit
         if notion == "metric":
+            # The slack is no part of the limit, so nothing keeps its sum within the floats.
+            slack = upward(self._metric.slack)
+            if slack == math.inf:
+                return Guarantee.none(_BEYOND)
             return Guarantee(
                 "metric",
-                float(self._metric),
+                float(self._metric.epsilon),
                 unit=limits.metric_unit,
                 privacy_unit=unit,
                 seeded=own.seeded,
+                slack=slack,
             )
         if rule is not None and own.delta > _most(rule.for_events):
             return Guarantee.none(_BEYOND)
@@ -259,13 +272,13 @@ class Account:
                 return rule
         return _rule(limits.epsilon, for_events, left, 0.0)
 
-    def _check_metric(self, price: Price) -> None:
+    def _check_metric(self, price: MetricCost) -> None:
         limit, unit = self.limits.metric_epsilon or 0.0, self.limits.metric_unit
-        if not _within(self._metric + price.metric_epsilon, limit):
-            left = max(0.0, float(limit - self._metric))
+        if not _within(self._metric.epsilon + price.epsilon, limit):
+            left = max(0.0, float(limit - self._metric.epsilon))
             raise BudgetExceededError(
-                f"asked epsilon = {readable_epsilon(price.metric_epsilon)} per {unit}, spent "
-                f"{float(self._metric):g} of {limit:g}, left {left:g}: nothing was recorded"
+                f"asked epsilon = {readable_epsilon(price.epsilon)} per {unit}, spent "
+                f"{float(self._metric.epsilon):g} of {limit:g}, left {left:g}: nothing was recorded"
             )
 
     def _refusal(self, asked: Cost, rule: Rule) -> str:
@@ -378,7 +391,7 @@ def _within_share(total: Fraction | float, limit: float) -> bool:
 
 
 def _most(limit: float) -> Fraction:
-    return Fraction(limit) * _SLACK
+    return Fraction(limit) * _TOLERANCE
 
 
 def _pure_for(rho: float) -> float:

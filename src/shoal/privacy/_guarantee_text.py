@@ -12,7 +12,7 @@ from shoal.privacy.privacy_unit import Adjacency
 if TYPE_CHECKING:
     from shoal.privacy.guarantee import Guarantee
 
-__all__ = ["guarantee_text"]
+__all__ = ["guarantee_text", "rounded_up"]
 
 _SEEDED = "seeded: for tests and experiments only"
 _CHANGE = {
@@ -48,10 +48,11 @@ def _local(guarantee: Guarantee) -> str:
 def _metric(guarantee: Guarantee) -> str:
     epsilon, unit = f"{guarantee.epsilon:g}", guarantee.unit
     times = f"r times {unit}" if unit[:1].isdigit() else f"r {unit or 'units'}"
+    slack = f" + {rounded_up(guarantee.slack)}" if guarantee.slack else ""
     return (
         f"metric privacy with epsilon = {epsilon} per {unit or 'unit of distance'}: exchanging "
         f"{_values(guarantee)} for {_others(guarantee)} at a distance of {times} changes the "
-        f"probability of any report by a factor of at most e^({epsilon} r)"
+        f"probability of any report by a factor of at most e^({epsilon} r{slack})"
     )
 
 
@@ -98,6 +99,15 @@ def _factor(guarantee: Guarantee) -> str:
     meaning = f" = {_exp_rounded_up(epsilon)}" if epsilon <= 10 else " (next to no protection)"
     plus = f", plus at most {guarantee.delta:g}" if guarantee.delta > 0 else ""
     return f"a factor of at most e^{epsilon:g}{meaning}{plus}"
+
+
+def rounded_up(value: float) -> str:
+    """Return a number with three digits, rounded up."""
+    if not 0 < value < math.inf:
+        return f"{value:g}"
+    exact = Decimal(value)
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
+    return f"{float(rounded):g}"
 
 
 def _exp_rounded_up(epsilon: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shoal import _html
+from shoal.privacy._guarantee_text import rounded_up
 
 if TYPE_CHECKING:
     from shoal.privacy.entries import Entry
@@ -87,9 +88,11 @@ def _totals(ledger: Ledger, entries: tuple[Entry, ...]) -> list[str]:
     lines.append(
         f"used: {ledger.used:.1%} of the limit; left for a pure spend: {ledger.remaining:g}"
     )
-    metric = [guarantee.epsilon for guarantee in ledger.spent if guarantee.notion == "metric"]
+    metric = [guarantee for guarantee in ledger.spent if guarantee.notion == "metric"]
     limits = ledger.limits
     if metric and limits.metric_epsilon is not None:
         unit = limits.metric_unit
-        lines.append(f"metric: {metric[0]:g} of {limits.metric_epsilon:g} per {unit} is used")
+        slack = f", with slack {rounded_up(metric[0].slack)}" if metric[0].slack else ""
+        used = f"{metric[0].epsilon:g} of {limits.metric_epsilon:g} per {unit} is used"
+        lines.append(f"metric: {used}{slack}")
     return [*lines, f"ledger: {ledger.receipt}"]

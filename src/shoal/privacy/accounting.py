@@ -5,6 +5,7 @@ a free lunch. The formulas are proved in ``proofs/composition.md`` and ``proofs/
 """
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,11 +29,13 @@ from shoal.privacy.gaussian_conversions import pure_to_gdp
 
 __all__ = [
     "Cost",
+    "MetricCost",
     "cost",
     "leaves",
     "metric_cost",
     "readable_epsilon",
     "shuffled_cost",
+    "upward",
 ]
 
 
@@ -181,13 +184,22 @@ _RULES: dict[type[Event], Callable[[Any, int], Cost]] = {
 }
 
 
-def metric_cost(event: Event) -> tuple[str, Fraction] | None:
-    """Return the unit and the epsilon of a metric event, or None for any other event."""
+class MetricCost(NamedTuple):
+    """What metric events cost together: an epsilon per unit of distance, and a slack beside it."""
+
+    unit: str
+    epsilon: Fraction
+    slack: Fraction
+
+
+def metric_cost(event: Event) -> MetricCost | None:
+    """Return the cost of a metric event, or None for any other event."""
     if isinstance(event, MetricEvent):
-        return event.unit, Fraction(event.epsilon)
+        return MetricCost(event.unit, Fraction(event.epsilon), Fraction(event.slack))
     if isinstance(event, Repeated):
         inner = metric_cost(event.event)
-        return None if inner is None else (inner[0], event.times * inner[1])
+        times = event.times
+        return inner and MetricCost(inner.unit, times * inner.epsilon, times * inner.slack)
     if not isinstance(event, Composed):
         return None
     prices = [metric_cost(child) for child in event.events]
@@ -199,12 +211,15 @@ def metric_cost(event: Event) -> tuple[str, Fraction] | None:
             "metric events add up with metric events only",
             in_python="spend them apart, or convert with metric_to_local(epsilon, diameter)",
         )
-    unit = metric[0][0]
-    if all(other == unit for other, _ in metric):
-        same = [epsilon for _, epsilon in metric]
-    else:
-        same = [convert_epsilon(epsilon, other, unit) for other, epsilon in metric]
-    return unit, sum(same, Fraction(0))
+    unit = metric[0].unit
+    same = [
+        price.epsilon
+        if price.unit == unit  # which may have no name
+        else convert_epsilon(price.epsilon, price.unit, unit)
+        for price in metric
+    ]
+    slack = sum((price.slack for price in metric), Fraction(0))
+    return MetricCost(unit, sum(same, Fraction(0)), slack)
 
 
 class Batches(NamedTuple):
@@ -234,6 +249,14 @@ def shuffled_cost(event: Event) -> Batches | None:
         )
     total = sum((batch.local_epsilon for batch in batches), Fraction(0))
     return Batches(total, min(batch.n for batch in batches))
+
+
+def upward(total: Fraction) -> float:
+    """Return the least float that is not below an exact total, infinite where there is none."""
+    if total > sys.float_info.max:
+        return math.inf
+    nearest = float(total)
+    return math.nextafter(nearest, math.inf) if nearest < total else nearest
 
 
 def readable_epsilon(epsilon: Fraction) -> str:

@@ -9,7 +9,8 @@ from typing import Any, Self
 
 from shoal import _numbers
 from shoal.exceptions import ParameterError
-from shoal.privacy.accounting import cost, metric_cost, readable_epsilon, shuffled_cost
+from shoal.privacy._guarantee_text import rounded_up
+from shoal.privacy.accounting import cost, metric_cost, readable_epsilon, shuffled_cost, upward
 from shoal.privacy.distance_units import parse_unit
 from shoal.privacy.events import Event, event_from_dict, event_to_dict
 from shoal.privacy.guarantee import Notion
@@ -152,7 +153,9 @@ class Entry:
         """What was spent, as text such as ``"epsilon 0.5"``."""
         metric = metric_cost(self.event)
         if metric is not None:
-            return f"epsilon {readable_epsilon(metric[1])} per {metric[0] or 'unit of distance'}"
+            slack = f", slack {rounded_up(upward(metric.slack))}" if metric.slack else ""
+            unit = metric.unit or "unit of distance"
+            return f"epsilon {readable_epsilon(metric.epsilon)} per {unit}{slack}"
         price = cost(self.event)
         if math.isfinite(price.epsilon):
             main = f"epsilon {price.epsilon:g}"

@@ -124,6 +124,8 @@ class MetricEvent(Event):
     unit : str
         Name of the unit, such as ``"km"`` or ``"80 m"``; epsilons per different kinds of units
         cannot be added.
+    slack : float, default=0.0
+        What is added to epsilon times the distance, as in :class:`Guarantee`.
 
     Examples
     --------
@@ -133,6 +135,7 @@ class MetricEvent(Event):
 
     epsilon: float
     unit: str
+    slack: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,6 +286,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "purpose": _numbers.text,
     "unit": _distance_unit,
     "epsilon": _numbers.positive,
+    "slack": _numbers.non_negative,
     "mu": _numbers.positive,
     "delta": _numbers.positive_probability,
     "local_epsilon": _numbers.positive,

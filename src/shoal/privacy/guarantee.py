@@ -21,7 +21,11 @@ __all__ = ["Guarantee", "Notion"]
 Notion = Literal["central", "local", "metric", "shuffled", "none"]
 
 _NOTIONS = ("central", "local", "metric", "shuffled", "none")
-_BATCH = ("local_epsilon", "n_reports")  # fields of a shuffled promise
+# Fields that only promises of one notion have, and their documents.
+_OWN: dict[str, tuple[str, ...]] = {
+    "metric": ("slack",),
+    "shuffled": ("local_epsilon", "n_reports"),
+}
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,9 @@ class Guarantee:
         Only for ``"shuffled"``: the local epsilon that holds without the shuffler.
     n_reports : int or None, default=None
         Only for ``"shuffled"``: the smallest number of honest reports in a batch.
+    slack : float, default=0.0
+        Only for ``"metric"``: what is added to ``epsilon`` times the distance, however near two
+        records are; the cost of rounding them to a lattice.
 
     Examples
     --------
@@ -71,6 +78,10 @@ class Guarantee:
     e^1 = 2.72
     >>> Guarantee("metric", epsilon=0.5, unit="km").to_local(diameter=4.0).epsilon
     2.0
+    >>> print(Guarantee("metric", 0.5, unit="km", slack=0.0003))  # doctest: +NORMALIZE_WHITESPACE
+    metric privacy with epsilon = 0.5 per km: exchanging a record given to the mechanism for one at
+    a distance of r km changes the probability of any report by a factor of at most
+    e^(0.5 r + 0.0003)
     """
 
     notion: Notion
@@ -84,6 +95,7 @@ class Guarantee:
     mu: float | None = None
     local_epsilon: float | None = None
     n_reports: int | None = None
+    slack: float = 0.0
 
     def __post_init__(self) -> None:
         """Check every field; a promise that is malformed must not exist."""
@@ -111,6 +123,13 @@ class Guarantee:
             raise ParameterError(
                 "delta must be 0 and mu None for a metric promise",
                 parameter="delta",
+                code="conflict",
+            )
+        checked["slack"] = _numbers.non_negative("slack", self.slack)
+        if self.notion != "metric" and self.slack:
+            raise ParameterError(
+                f"slack must be 0 unless the notion is 'metric', got {self.slack!r}",
+                parameter="slack",
                 code="conflict",
             )
         checked |= self._checked_batch()
@@ -187,7 +206,7 @@ class Guarantee:
         -------
         guarantee : Guarantee
             A guarantee of notion ``"local"``. From a metric one its epsilon is
-            ``epsilon * diameter``; from a shuffled one, ``local_epsilon``, which holds without the
+            ``epsilon * diameter + slack``; from a shuffled one, ``local_epsilon``, which holds without the
             shuffler.
         """
         if self.notion == "shuffled" and self.local_epsilon is not None and diameter is None:
@@ -204,7 +223,9 @@ class Guarantee:
                 f"only a metric promise has a diameter to multiply, this one is {self.notion!r}"
             )
         diameter = _numbers.positive("diameter", diameter)
-        return replace(self, notion="local", epsilon=self.epsilon * diameter, unit="")
+        return replace(
+            self, notion="local", epsilon=self.epsilon * diameter + self.slack, unit="", slack=0.0
+        )
 
     def to_gdp(self) -> float:
         """Return the parameter mu of Gaussian differential privacy that the guarantee implies.
@@ -273,7 +294,14 @@ class Guarantee:
         loss = conversions.group(self.epsilon, self.delta, size=size)
         mu = None if self.mu is None else size * self.mu
         local = None if self.local_epsilon is None else size * self.local_epsilon
-        return replace(self, epsilon=loss.epsilon, delta=loss.delta, mu=mu, local_epsilon=local)
+        return replace(
+            self,
+            epsilon=loss.epsilon,
+            delta=loss.delta,
+            mu=mu,
+            local_epsilon=local,
+            slack=size * self.slack,
+        )
 
     def to_substitute(self) -> Self:
         """Return the guarantee under substitution of one record.
@@ -334,9 +362,8 @@ class Guarantee:
         plain["privacy_unit"] = self.privacy_unit.to_dict()
         if self.notion == "none":
             plain["epsilon"] = "infinite"  # JSON has no infinity
-        if self.notion != "shuffled":
-            for name in _BATCH:
-                del plain[name]
+        for name in _foreign(self.notion):
+            del plain[name]
         return plain
 
     @classmethod
@@ -353,10 +380,9 @@ class Guarantee:
         guarantee : Guarantee
             The same guarantee.
         """
-        expected = {field.name for field in fields(cls)}
-        # What is about a batch is written for shuffled promises only.
-        missing = dict.fromkeys(_BATCH)
-        given = {**missing, **plain} if isinstance(plain, Mapping) else {}
+        notion = plain.get("notion") if isinstance(plain, Mapping) else None
+        expected = {field.name for field in fields(cls)} - _foreign(notion)
+        given = dict(plain) if isinstance(plain, Mapping) else {}
         if set(given) != expected:
             raise ParameterError(f"a guarantee must have the fields {sorted(expected)}")
         values = [adjacency.value for adjacency in Adjacency]
@@ -388,3 +414,8 @@ class Guarantee:
             raise GuaranteeError(
                 f"a metric promise has no {wanted} form", in_python="call to_local(diameter) first"
             )
+
+
+def _foreign(notion: Any) -> set[str]:
+    """Return the fields that belong to promises of other notions."""
+    return {name for other, names in _OWN.items() if other != notion for name in names}

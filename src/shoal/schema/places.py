@@ -30,6 +30,7 @@ MAX_RADIUS = 10_000.0  # km: a quarter of the globe, where clipping still keeps 
 # Kilometers of the sphere per kilometer on WGS84, at most: along a meridian at the equator, whose
 # radius of curvature is 6335.4393 km; rounded down, which leaves 5e-8 for all rounding of doubles.
 FLATTENING_STRETCH = EARTH_RADIUS / 6335.439
+ROUNDING = 2.0**-30  # km that doubles may move two places apart: three times what they do at most
 SERIES_TERMS = 12  # the next one is below 1e-22
 FORMATS = ("default", "array", "object")
 PAIR = 2
@@ -152,6 +153,11 @@ class Place(Field):
         for k in range(2 * SERIES_TERMS, 0, -2):
             share = 1.0 - share * (angle * angle) / (k * (k + 1))
         return FLATTENING_STRETCH / share
+
+    @property
+    def rounding(self) -> float:
+        """Upper bound on what doubles add to the distance of two places, in encoded units."""
+        return ROUNDING / self.kilometers
 
     @property
     def degree_names(self) -> tuple[str, str]:
