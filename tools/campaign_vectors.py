@@ -94,6 +94,7 @@ def _described(campaign: Campaign) -> dict[str, Any]:
         "envelope": envelope.decode("ascii"),
         "digest": open_campaign(envelope, KEY.public).digest,
         "epsilon": campaign.guarantee.epsilon,
+        "slack": campaign.guarantee.slack,
         "notion": campaign.guarantee.notion,
         "unit": campaign.guarantee.unit,
     }
@@ -124,7 +125,10 @@ def _pairs(first: Campaign) -> dict[str, tuple[Campaign, Campaign]]:
         "a number": replace(later, device_ids=True, purpose="Sell it."),
     }
     pairs = {name: (campaign, first) for name, campaign in newer.items()}
-    return {**pairs, "an older revision": (first, later)}
+    # Of so small an epsilon, the lattice and with it the slack follow from the box.
+    narrow, wide = (Laplace(0.001, bounds=([0.0, 0.0], [w, w])) for w in (1.0, 2.0))
+    slack = replace(later, mechanism=wide), replace(first, mechanism=narrow)
+    return {**pairs, "an older revision": (first, later), "a larger slack": slack}
 
 
 def _shuffler_pairs(plain: Campaign, first: Campaign) -> dict[str, tuple[Campaign, Campaign]]:
@@ -194,7 +198,23 @@ def _refused_fields(campaign: Campaign) -> dict[str, dict[str, Any]]:
         },
         "a shuffler without a key": {"shuffler": {"operator": "X", "batch_size": 9, "key": ""}},
         "a number of the device, shuffled": {"device_ids": True, "shuffler": SHUFFLER.to_dict()},
+        "a slack of all reports that is that of one": _with_slack(campaign, 1, 1 / 3),
+        "a slack of half": _with_slack(campaign, 1 / 2, 1 / 2),
+        "a slack of 0": _with_slack(campaign, 0, 0),
+        "no slack": _with_slack(campaign, None, None),
+        "no slack of all reports": _with_slack(campaign, 1, None),
+        "a slack of a local promise": {"guarantee": {**guarantee, "slack": 0.0}},
     }
+
+
+def _with_slack(campaign: Campaign, one: float | None, every: float | None) -> dict[str, Any]:
+    """Return the fields of a metric campaign with other slacks, as multiples of the right ones."""
+    plain = replace(campaign, mechanism=MECHANISMS["laplace"]).to_dict()
+    for promise, times in ((plain["mechanism"]["guarantee"], one), (plain["guarantee"], every)):
+        slack = promise.pop("slack")
+        if times is not None:
+            promise["slack"] = times * slack
+    return {name: plain[name] for name in ("mechanism", "guarantee", "report_format")}
 
 
 def _refused(campaign: Campaign) -> dict[str, str]:

@@ -4,6 +4,7 @@ A remap or a clusterer of reports is given the mechanism that made them and look
 class. It cannot import mechanisms, which read records (import contracts, docs/local.md).
 """
 
+import copy
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
@@ -25,6 +26,7 @@ __all__ = [
     "channel_bounds",
     "is_more_than_noise",
     "numbered_names",
+    "promise_of_reports",
     "record_columns",
     "record_names",
     "refuse_unknown_noise",
@@ -170,6 +172,16 @@ def schema_value(channel: Any) -> dict[str, Any]:
     """Return the schema of records as a release holds it; nothing where there is none."""
     schema = getattr(channel, "schema", None)
     return {} if schema is None else {"schema": schema.to_dict()}
+
+
+def promise_of_reports(mechanism: Any, columns: int) -> Guarantee:
+    """Return the guarantee of reports of so many columns, also where none were noted in ``fit``."""
+    if not hasattr(mechanism, "n_features_in_"):
+        # A copy knows what its original handed out, and may note columns that nobody fitted.
+        mechanism = copy.copy(mechanism)
+        mechanism.n_features_in_ = columns
+    guarantee: Guarantee = mechanism.guarantee_
+    return guarantee
 
 
 def is_more_than_noise(channel: Any) -> bool:

@@ -10,7 +10,7 @@ import { badParameter, fail, short } from "./errors.js";
 
 /** @typedef {{epsilon: number, metricEpsilon?: number, metricUnit?: string}} Limits */
 
-const SLACK = 10n ** 12n; // as ledgers have it: ten reports of 0.1 fit into 1.0
+const TOLERANCE = 10n ** 12n; // one part in so many, as ledgers have it: ten reports of 0.1 fit into 1.0
 
 /**
  * Return the limit over all campaigns, checked.
@@ -71,7 +71,7 @@ export const oneCampaign = (other, id) =>
 const add = (reports) => reports.reduce((sum, { epsilon }) => sum + exact(epsilon), 0n);
 
 /** @param {bigint} sum @param {number} limit */
-const exceeds = (sum, limit) => sum * SLACK > exact(limit) * (SLACK + 1n);
+const exceeds = (sum, limit) => sum * TOLERANCE > exact(limit) * (TOLERANCE + 1n);
 
 /** Return a positive double in units of 2^-1074. @param {number} value */
 function exact(value) {

@@ -13,7 +13,7 @@ import { own } from "./state.js";
 
 /**
  * @typedef {{notion: "local" | "metric", epsilon: number, delta: 0, adjacency: "substitute", unit: string,
- *   seeded: false, mu: null, privacy_unit: object}} Guarantee
+ *   seeded: false, mu: null, privacy_unit: object, slack?: number}} Guarantee slack: of metric promises
  * @typedef {{origin: number, step: number, first: number, stride: number, levels: number}} ReportColumn
  * @typedef {{version: 1, bytes: number, columns: ReportColumn[], reported: [number, number] | null,
  *   clips: boolean}} ReportFormat
@@ -133,23 +133,28 @@ export async function openCampaign(envelope, publicKey) {
 }
 
 /**
- * Return what all reports of one unit together promise to it: their epsilons add up.
+ * Return what all reports of one unit together promise to it: their epsilons and slacks add up.
  *
  * @param {Campaign} campaign
  * @returns {Guarantee}
  */
 export function guaranteeOf({ mechanism, reports_per_device }) {
-  const report = promiseOf(mechanism);
-  return { ...report, epsilon: reports_per_device * report.epsilon };
+  const { epsilon, slack, ...report } = promiseOf(mechanism);
+  return {
+    ...report,
+    epsilon: reports_per_device * epsilon,
+    ...(slack !== undefined && { slack: reports_per_device * slack }),
+  };
 }
 
 /**
- * Return the promise of one report, from the parameters of its mechanism alone.
+ * Return the promise of one report, from the parameters of its mechanism alone; but the slack of a metric one, which
+ * takes the lattice, is that of the document (metric.js compares it).
  *
  * @param {Mechanism} mechanism
  * @returns {Guarantee}
  */
-export function promiseOf({ parameters: { bounds, epsilon, level = null, radius = null, schema, truncate, unit } }) {
+export function promiseOf({ guarantee, parameters: { bounds, epsilon, level = null, radius = null, schema, truncate, unit } }) {
   const metric = unit !== undefined;
   const promised = level === null ? epsilon : level / radius;
   const place = placeAlone(schema);
@@ -171,6 +176,7 @@ export function promiseOf({ parameters: { bounds, epsilon, level = null, radius 
     seeded: false,
     mu: null,
     privacy_unit: { kind: "record", id_column: "", max_rows: null, enforced: true },
+    ...(metric && { slack: guarantee.slack }),
   };
 }
 

@@ -5,7 +5,7 @@ import { canonical } from "./json.js";
 import { fail } from "./refusals.js";
 
 /** @import { Agreements } from "./agreements.js" */
-/** @import { Campaign } from "./campaign.js" */
+/** @import { Campaign, Guarantee } from "./campaign.js" */
 /** @import { Agreed } from "./state.js" */
 
 /**
@@ -41,6 +41,20 @@ export async function renew(agreements, id, { url }) {
 }
 
 /**
+ * Return whether a number of a promise is larger than before, and a sentence that says so.
+ *
+ * @param {"epsilon" | "slack"} name
+ * @param {string} which
+ * @param {Guarantee} newer
+ * @param {Guarantee} earlier
+ * @returns {[boolean, string]}
+ */
+const grown = (name, which, { [name]: now = 0 }, { [name]: then = 0 }) => [
+  now > then,
+  `${name} of ${which} is ${short(now)}, above ${short(then)}`,
+];
+
+/**
  * Say why a device that agreed to an earlier document must not follow a newer one.
  *
  * @param {Campaign} newer
@@ -49,7 +63,7 @@ export async function renew(agreements, id, { url }) {
  */
 export function weakerThan(newer, earlier) {
   const [report, before] = [newer.mechanism.guarantee, earlier.mechanism.guarantee];
-  const [all, allBefore] = [newer.guarantee.epsilon, earlier.guarantee.epsilon];
+  const [all, allBefore] = [newer.guarantee, earlier.guarantee];
   /** @param {(campaign: Campaign) => unknown} part */
   const differ = (part) => canonical(part(newer)) !== canonical(part(earlier));
   /** @type {[unknown, string][]} */
@@ -78,8 +92,10 @@ export function weakerThan(newer, earlier) {
       report.notion !== before.notion || report.unit !== before.unit,
       `its promise is ${report.notion}, not ${before.notion}, or of another unit`,
     ],
-    [report.epsilon > before.epsilon, `epsilon of a report is ${short(report.epsilon)}, above ${short(before.epsilon)}`],
-    [all > allBefore, `epsilon of all reports is ${short(all)}, above ${short(allBefore)}`],
+    grown("epsilon", "a report", report, before),
+    grown("epsilon", "all reports", all, allBefore),
+    grown("slack", "a report", report, before),
+    grown("slack", "all reports", all, allBefore),
     [
       differ(({ mechanism: { columns, names, parameters } }) => [columns, names, parameters.bounds, parameters.schema]),
       "it asks for another record",

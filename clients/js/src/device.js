@@ -26,7 +26,8 @@ import { secureWords } from "./words.js";
  * @typedef {{campaign: string, report: Uint8Array, sealed: Uint8Array | null, duplicate: boolean, sent: boolean}} Receipt
  *   report: as it was drawn; sealed: as a shuffler gets it; duplicate: whether this value was reported before, so that
  *   nothing was spent; sent: whether the collector has said that it stored the report
- * @typedef {{campaign: Campaign, digest: string, drawn: number, acknowledged: number, epsilon: number}} CampaignStatus
+ * @typedef {{campaign: Campaign, digest: string, drawn: number, acknowledged: number, epsilon: number,
+ *   slack: number}} CampaignStatus
  * @typedef {Record<string, unknown> | readonly unknown[]} Values of a record, by name or in order
  * @typedef {{store: Store, publicKey?: string, ingestKey?: string | Record<string, string>,
  *   epsilonLimit?: number | Limits | null, fetch?: typeof globalThis.fetch, retries?: Partial<Retries>}} Options
@@ -181,6 +182,7 @@ export class Device {
           drawn: mine.length,
           acknowledged: mine.filter((report) => report.acknowledged).length,
           epsilon: mine.reduce((sum, report) => sum + report.epsilon, 0),
+          slack: mine.reduce((sum, report) => sum + report.slack, 0),
         };
       }),
     );
@@ -210,10 +212,11 @@ export class Device {
       if (kept || now.campaigns[id].digest !== digest) return now;
       checkOpen(campaign);
       charge(campaign, now.reports, this.#limits);
-      const { notion, unit, epsilon } = promiseOf(campaign.mechanism);
+      const { notion, unit, epsilon, slack = 0 } = promiseOf(campaign.mechanism);
       const body = toBase64(encodeIndices(campaign.report_format, draw(record, secureWords)));
       const key = token();
-      kept = { key, campaign: id, mechanism, value, body, sealed: null, notion, unit, epsilon, acknowledged: false };
+      const cost = { notion, unit, epsilon, slack };
+      kept = { key, campaign: id, mechanism, value, body, sealed: null, ...cost, acknowledged: false };
       duplicate = false;
       return { ...now, reports: [...now.reports, kept] };
     });

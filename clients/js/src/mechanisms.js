@@ -8,7 +8,7 @@
 import { part } from "./errors.js";
 import { readerOf } from "./records.js";
 
-/** @typedef {import("./records.js").Mechanism & {mechanism: string}} MechanismDocument */
+/** @typedef {import("./records.js").Mechanism & {mechanism: string, guarantee: {slack?: number}}} MechanismDocument */
 /** @typedef {import("./records.js").Box} Box */
 /** @typedef {import("./records.js").Reader} Reader */
 /** @typedef {import("./reportFormat.js").ReportFormat} ReportFormat */

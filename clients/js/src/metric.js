@@ -9,6 +9,7 @@ import { drawVectors } from "./noise.js";
 /** @typedef {import("./noise.js").Noise} Noise */
 
 const REDRAWS = 256; // draws at a time
+const WIDER = 1 + 2 ** -48; // more than a product of a few doubles errs
 
 /**
  * Laplace noise on one lattice for all columns, whose step is a power of two.
@@ -34,8 +35,11 @@ export const prepareMetric = (noiseOf) => (mechanism, format, reader) => {
   const lowest = format.columns.map((column) => column.first);
   const highest = format.columns.map((column) => column.first + column.levels - 1);
   const noise = noiseOf(columns);
+  // What rounding to the lattice adds to the exponent, as Python computes it, to the last bit.
+  const slack = epsilon * (step * Math.sqrt(columns) + reader.rounding(mechanism)) * WIDER;
   checkFormat(
     noise &&
+      mechanism.guarantee.slack === slack &&
       format.columns.length === columns &&
       format.columns.every(
         (column, c) =>

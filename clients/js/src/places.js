@@ -5,6 +5,7 @@ import { clip } from "./arrays.js";
 import { fail } from "./refusals.js";
 
 const EARTH_RADIUS = 6371.0088; // km
+const ROUNDING = 2 ** -30; // km that doubles may move two places apart (proofs/laplace.md)
 const DEGREE = Math.PI / 180;
 /** @type {Record<string, number>} Ten thousandths of a meter in a unit of length. */
 const LENGTHS = { mm: 10, cm: 100, m: 1e4, km: 1e7, in: 254, ft: 3048, yd: 9144, mi: 16093440, nmi: 1852e4 };
@@ -50,6 +51,12 @@ export function placeRate(epsilon, unit, radius, weight) {
   const angle = radius / EARTH_RADIUS;
   let share = 1;
   for (let k = 24; k; k -= 2) share = 1 - (share * (angle * angle)) / (k * (k + 1));
-  const rate = (epsilon * perKilometer * ((2 * radius) / Math.sqrt(weight))) / (EARTH_RADIUS / 6335.439 / share);
+  const rate = (epsilon * perKilometer * kilometers(radius, weight)) / (EARTH_RADIUS / 6335.439 / share);
   return radius <= 1e4 && rate > 0 && rate < Infinity ? rate : fail("campaign", "a place must have a unit of length and a radius <= 10,000 km");
 }
+
+/** Return the kilometers in one unit of the columns of a place. @param {number} radius @param {number} weight */
+const kilometers = (radius, weight) => (2 * radius) / Math.sqrt(weight);
+
+/** Return what doubles may add to the distance of two places. @param {number} radius @param {number} weight */
+export const placeRounding = (radius, weight) => ROUNDING / kilometers(radius, weight);

@@ -9,11 +9,11 @@ import { fail, part } from "./errors.js";
  * @typedef {{parameters: any, columns: number | null, names: string[] | null}} Mechanism
  */
 /**
- * How records are read: their public box, one of them encoded and clipped to it, and the metric epsilon per unit of the
- * columns.
+ * How records are read: their public box, one of them encoded and clipped to it, the metric epsilon per unit of the
+ * columns, and what doubles may add to the distance of two records as they are encoded.
  *
  * @typedef {{boxOf: (mechanism: Mechanism) => Box, columnRate: (mechanism: Mechanism) => number,
- *   encodeRecord: (mechanism: Mechanism, x: unknown) => number[]}} Reader
+ *   rounding: (mechanism: Mechanism) => number, encodeRecord: (mechanism: Mechanism, x: unknown) => number[]}} Reader
  * @typedef {{low: number[], high: number[]}} Box
  */
 
@@ -76,6 +76,7 @@ export const clipRecord = (record, { low, high }) => record.map((value, i) => cl
 const PLAIN = {
   boxOf: plainBox,
   columnRate: plainRate,
+  rounding: () => 0,
   encodeRecord(mechanism, x) {
     const box = plainBox(mechanism);
     return clipRecord(plainRecord(x, mechanism.names, box.low.length), box);

@@ -39,19 +39,19 @@ const blind = (epsilon) => `A blind guess is right 50 times.${epsilon >= 4 ? " T
  * @returns {string[]}
  */
 export function promise(campaign) {
-  const { notion, epsilon, unit } = guaranteeOf(campaign);
+  const { notion, epsilon, unit, slack = 0 } = guaranteeOf(campaign);
   const { mechanism } = campaign;
   if (notion !== "metric") return [`${SOMEONE} ${guesses(epsilon)}. ${blind(epsilon)}`];
   const { schema } = mechanism.parameters;
   const rate = columnRate(mechanism) * campaign.reports_per_device;
-  const { low, high } = boxOf(mechanism);
+  const { low, high } = boxOf(mechanism); // answers are rounded to points in it: its diameter covers that too
   const widest = guesses(rate * Math.hypot(...high.map((end, i) => end - /** @type {number} */ (low[i]))));
   /** @param {number} times */
   const apart = (times) => `${short(times / epsilon)} ${/^\d/.test(unit) ? "times " : ""}${unit}`.trim();
   // Two answers to one question are at most the root of its weight apart, missing ones included.
   const roots = schema ? featureFields(schema).map(({ weight = 1 }) => Math.sqrt(weight)) : [];
-  const question = rate * Math.max(...roots);
-  const near = `${guesses(1)} if they are ${apart(1)} apart, and ${guesses(2)} if they are ${apart(2)} apart`;
+  const question = rate * Math.max(...roots) + slack;
+  const near = `${guesses(1 + slack)} if they are ${apart(1)} apart, and ${guesses(2 + slack)} if they are ${apart(2)} apart`;
   return [
     schema && !unit
       ? `${SOMEONE} ${guesses(question)} if they differ in one question only. ${blind(question)}`

@@ -3,7 +3,7 @@
 
 import { clip } from "./arrays.js";
 import { featureFields, placeAlone } from "./fields.js";
-import { placePosition, placeRate } from "./places.js";
+import { placePosition, placeRate, placeRounding } from "./places.js";
 import { clipRecord, listOf, plainBox, plainRate, plainRecord, valuesOf } from "./records.js";
 import { fail } from "./refusals.js";
 import { isMissing, readDay, readLevel, readNumber, readTruth } from "./values.js";
@@ -52,6 +52,16 @@ export function columnRate(mechanism) {
   const promised = plainRate(mechanism);
   const place = placeAlone(schema);
   return place ? placeRate(promised, unit, place.radius, place.weight ?? 1) : promised;
+}
+
+/**
+ * Return what doubles may add to the distance of two encoded records: of places, the distance is that on the ground.
+ *
+ * @param {Mechanism} mechanism
+ */
+export function rounding({ parameters: { schema } }) {
+  const place = placeAlone(schema);
+  return place ? placeRounding(place.radius, place.weight ?? 1) : 0;
 }
 
 /**

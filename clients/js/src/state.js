@@ -7,7 +7,7 @@ import { badParameter } from "./errors.js";
  * @typedef {{digest: string, envelope: string, url: string | null, deviceId: string, digests: string[]}} Agreed
  *   a campaign: the document agreed to last, where later ones are, and the digests of all documents agreed to
  * @typedef {{key: string, campaign: string, mechanism: string, value: string, body: string, sealed: string | null,
- *   notion: string, unit: string, epsilon: number, acknowledged: boolean}} KeptReport
+ *   notion: string, unit: string, epsilon: number, slack: number, acknowledged: boolean}} KeptReport
  *   what it answers, its idempotency key and bytes, what it cost, and whether it arrived
  * @typedef {{digest: string, release: any}} Published results, and the digest of the document that they answer
  * @typedef {{version: 1, publicKey: string, secret: string, campaigns: Record<string, Agreed>, reports: KeptReport[],

@@ -45,9 +45,9 @@ const CHECKS = {
     const failures = [];
     for (const [name, { envelope, digest, ...promise }] of /** @type {[string, any][]} */ (Object.entries(campaigns))) {
       const opened = await openCampaign(utf8(envelope), key);
-      const { epsilon, notion, unit } = guaranteeOf(opened.campaign);
-      const found = [opened.campaign.id, opened.digest, epsilon, notion, unit];
-      if (!same(found, [name, digest, promise.epsilon, promise.notion, promise.unit])) failures.push(name);
+      const { epsilon, slack = 0, notion, unit } = guaranteeOf(opened.campaign);
+      const found = [opened.campaign.id, opened.digest, epsilon, slack, notion, unit];
+      if (!same(found, [name, digest, promise.epsilon, promise.slack, promise.notion, promise.unit])) failures.push(name);
       if (!(await refuses(() => openCampaign(utf8(envelope), other)))) failures.push(`${name} by another key`);
     }
     for (const [name, envelope] of Object.entries(refused))

@@ -7,15 +7,21 @@ import { clusterCount, guesses, promise, reportWords, whatLeaves } from "../src/
 
 const BOX = [[0, 0], [3, 4]];
 
-/** @param {any} parameters @param {any} [campaign] @returns {any} */
-const made = (parameters, campaign = {}) => ({
+/** @param {any} parameters @param {any} [campaign] @param {number} [slack] @returns {any} */
+const made = (parameters, campaign = {}, slack = 2 ** -12) => ({
   reports_per_device: 1,
   unit: "device",
   device_ids: false,
   shuffler: null,
   report_format: { bytes: 2, columns: [{ levels: 256 }, { levels: 4 }] },
   ...campaign,
-  mechanism: { mechanism: "Laplace", columns: null, names: null, parameters: { bounds: BOX, ...parameters } },
+  mechanism: {
+    mechanism: "Laplace",
+    columns: null,
+    names: null,
+    parameters: { bounds: BOX, ...parameters },
+    guarantee: { slack },
+  },
 });
 
 test("guesses are rounded up: nobody does better", () => {

@@ -28,6 +28,7 @@ export function makeCampaign(given = {}, base = "homes") {
   }
   const report = document.mechanism.guarantee;
   document.guarantee = { ...report, epsilon: report.epsilon * document.reports_per_device };
+  if (report.slack) document.guarantee.slack = report.slack * document.reports_per_device;
   return document;
 }
 

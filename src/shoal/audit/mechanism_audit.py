@@ -251,7 +251,7 @@ class _Reports:
             confidence=self._confidence,
         )
         if self._promised.notion == "metric":
-            result = per_distance(result, pair.distance)
+            result = per_distance(result, pair.distance, slack=self._promised.slack)
         self._done += 2 * samples
         if self._progress is not None:
             self._progress(self._done, self._total)

@@ -133,9 +133,9 @@ class Campaign:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Guarantee for one unit of all its reports together; their epsilons add up."""
-        one = self.mechanism.guarantee_
-        return replace(one, epsilon=self.reports_per_device * one.epsilon)
+        """Guarantee for one unit of all its reports together; their epsilons and slacks add up."""
+        one, times = self.mechanism.guarantee_, self.reports_per_device
+        return replace(one, epsilon=times * one.epsilon, slack=times * one.slack)
 
     @property
     def report_format(self) -> ReportFormat:
@@ -324,6 +324,12 @@ def _weaker_promise(new: Campaign, old: Campaign) -> list[str]:
     if new.guarantee.epsilon > old.guarantee.epsilon:
         reasons.append(
             f"epsilon of all reports is {new.guarantee.epsilon:g}, above {old.guarantee.epsilon:g}"
+        )
+    if one.slack > before.slack:
+        reasons.append(f"slack of a report is {one.slack:g}, above {before.slack:g}")
+    if new.guarantee.slack > old.guarantee.slack:
+        reasons.append(
+            f"slack of all reports is {new.guarantee.slack:g}, above {old.guarantee.slack:g}"
         )
     if one.delta > before.delta:
         reasons.append(f"delta is {one.delta:g}, above {before.delta:g}")

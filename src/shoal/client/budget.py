@@ -19,9 +19,9 @@ from shoal.privacy import (
     Repeated,
 )
 
-__all__ = ["as_limits", "charge", "epsilon_spent"]
+__all__ = ["as_limits", "charge", "epsilon_spent", "slack_spent"]
 
-SLACK = Fraction(1, 10**12)  # as ledgers have it: ten reports of 0.1 fit into 1.0
+TOLERANCE = 1 + Fraction(1, 10**12)  # as ledgers have it: ten reports of 0.1 fit into 1.0
 
 
 def as_limits(epsilon_limit: float | Limits | None) -> Limits | None:
@@ -44,7 +44,7 @@ def charge(campaign: Campaign, reports: Iterable[KeptReport], limits: Limits | N
         )
     one, limit = campaign.mechanism.guarantee_, Fraction(campaign.guarantee.epsilon)
     spent = epsilon_spent(mine)
-    if spent + Fraction(one.epsilon) > limit * (1 + SLACK):
+    if spent + Fraction(one.epsilon) > limit * TOLERANCE:
         raise BudgetExceededError(
             f"campaign {campaign.id!r} allows epsilon = {float(limit):g} of a {campaign.unit}, "
             f"{float(spent):g} was spent and one more report costs {one.epsilon:g}: nothing was "
@@ -57,7 +57,7 @@ def charge(campaign: Campaign, reports: Iterable[KeptReport], limits: Limits | N
             "was drawn"
         )
     if limits is not None:
-        _check_limits(limits, kept, _event(one.notion, one.unit, one.epsilon))
+        _check_limits(limits, kept, _event(one.notion, one.unit, one.epsilon, one.slack))
 
 
 def epsilon_spent(reports: Iterable[KeptReport]) -> Fraction:
@@ -65,14 +65,21 @@ def epsilon_spent(reports: Iterable[KeptReport]) -> Fraction:
     return sum((Fraction(report.epsilon) for report in reports), Fraction(0))
 
 
+def slack_spent(reports: Iterable[KeptReport]) -> Fraction:
+    """Return the slack of reports of one campaign together, which metric promises have."""
+    return sum((Fraction(report.slack) for report in reports), Fraction(0))
+
+
 def _check_limits(limits: Limits, reports: list[KeptReport], event: Event) -> None:
     """Count all reports of the device by the rules of a ledger: metric and local apart."""
     ledger = Ledger(**{field.name: getattr(limits, field.name) for field in fields(Limits)})
-    drawn = Counter((report.notion, report.unit, report.epsilon) for report in reports)
+    drawn = Counter(
+        _event(report.notion, report.unit, report.epsilon, report.slack) for report in reports
+    )
     try:
-        for (kind, unit, epsilon), times in drawn.items():
-            before = Repeated(event=_event(kind, unit, epsilon), times=times)
-            ledger.spend(before, notion=_notion(before.event), adjacency=Adjacency.SUBSTITUTE)
+        for one, times in drawn.items():
+            before = Repeated(event=one, times=times)
+            ledger.spend(before, notion=_notion(one), adjacency=Adjacency.SUBSTITUTE)
         ledger.check(event, notion=_notion(event), adjacency=Adjacency.SUBSTITUTE)
     except ShoalError as refused:
         raise BudgetExceededError(
@@ -81,10 +88,10 @@ def _check_limits(limits: Limits, reports: list[KeptReport], event: Event) -> No
         ) from None
 
 
-def _event(notion: str, unit: str, epsilon: float) -> Event:
+def _event(notion: str, unit: str, epsilon: float, slack: float) -> Event:
     """Return what one report costs."""
     if notion == "metric":
-        return MetricEvent(epsilon=epsilon, unit=unit)
+        return MetricEvent(epsilon=epsilon, unit=unit, slack=slack)
     return PureEvent(epsilon=epsilon)
 
 

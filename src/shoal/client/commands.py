@@ -93,6 +93,7 @@ def _plain(row: CampaignStatus) -> dict[str, Any]:
         "acknowledged": row.acknowledged,
         "notion": campaign.guarantee.notion,
         "epsilon": row.epsilon,
+        "slack": row.slack,
         "epsilon_limit": campaign.guarantee.epsilon,
     }
 

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from shoal.campaigns import Campaign, PublicKey
 from shoal.client.agreements import TOKEN_BYTES, Agreements, Followed, check_open
-from shoal.client.budget import as_limits, charge, epsilon_spent
+from shoal.client.budget import as_limits, charge, epsilon_spent, slack_spent
 from shoal.client.delivery import Retries, acknowledged, ask, refusal
 from shoal.client.device_file import Agreed, DeviceFile, KeptReport, Published
 from shoal.client.published import fetch_results, label_record
@@ -275,10 +275,14 @@ class Device:
             mine = [report for report in reports if report.campaign == agreed.id]
             arrived = sum(report.acknowledged for report in mine)
             followed = self._agreements.open(agreed)
-            spent = float(epsilon_spent(mine))
             found.append(
                 CampaignStatus(
-                    replace(followed.campaign), followed.digest, len(mine), arrived, spent
+                    replace(followed.campaign),
+                    followed.digest,
+                    len(mine),
+                    arrived,
+                    float(epsilon_spent(mine)),
+                    float(slack_spent(mine)),
                 )
             )
         return tuple(found)
@@ -330,6 +334,7 @@ class Device:
                 notion=one.notion,
                 unit=one.unit,
                 epsilon=float(one.epsilon),
+                slack=float(one.slack),
                 acknowledged=0,
             )
             rows.keep(kept)

@@ -47,7 +47,7 @@ CREATE TABLE documents (campaign TEXT NOT NULL, digest TEXT NOT NULL, seal BLOB 
 CREATE TABLE reports (
     key TEXT PRIMARY KEY, campaign TEXT NOT NULL, mechanism TEXT NOT NULL, value BLOB NOT NULL,
     body BLOB NOT NULL, sealed BLOB, notion TEXT NOT NULL, unit TEXT NOT NULL,
-    epsilon REAL NOT NULL, acknowledged INTEGER NOT NULL, seal BLOB NOT NULL,
+    epsilon REAL NOT NULL, slack REAL NOT NULL, acknowledged INTEGER NOT NULL, seal BLOB NOT NULL,
     UNIQUE (campaign, mechanism, value)
 );
 CREATE TABLE results (
@@ -104,6 +104,7 @@ class KeptReport(NamedTuple):
     notion: str
     unit: str
     epsilon: float
+    slack: float
     acknowledged: int
 
 

@@ -75,13 +75,13 @@ class CampaignStatus(NamedTuple):
         one.
     drawn, acknowledged : int
         Number of reports that were drawn, and number of those that have arrived.
-    epsilon : float
-        Epsilon of all drawn reports together.
+    epsilon, slack : float
+        Epsilon of all drawn reports together, and the slack of their metric guarantee.
 
     Examples
     --------
     >>> CampaignStatus._fields
-    ('campaign', 'digest', 'drawn', 'acknowledged', 'epsilon')
+    ('campaign', 'digest', 'drawn', 'acknowledged', 'epsilon', 'slack')
     """
 
     campaign: Campaign
@@ -89,3 +89,4 @@ class CampaignStatus(NamedTuple):
     drawn: int
     acknowledged: int
     epsilon: float
+    slack: float

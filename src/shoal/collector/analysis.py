@@ -321,4 +321,4 @@ def _weakest(revisions: Sequence[SignedCampaign], answered: SignedCampaign) -> C
     """Return the document that promises least, of all up to one: reports may be of any of them."""
     last = answered.campaign.revision
     documents = [one.campaign for one in revisions if one.campaign.revision <= last]
-    return max(documents, key=lambda document: document.guarantee.epsilon)
+    return max(documents, key=lambda one: (one.guarantee.epsilon, one.guarantee.slack))

@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal import _numbers
 from shoal._bounds import Box, cells_per_column, public_box
-from shoal._report_channel import channel_bounds
+from shoal._report_channel import channel_bounds, promise_of_reports
 from shoal._typing import Bounds, Floats
 from shoal.exceptions import ParameterError
 from shoal.privacy import Guarantee
@@ -142,10 +142,11 @@ class BayesRemap(Remap):
     @property
     def guarantee_(self) -> Guarantee:
         """Guarantee of the mechanism, after ``fit`` as it was then; void if either was seeded."""
-        guarantee: Guarantee = self.mechanism.guarantee_
         fitted: Guarantee | None = getattr(self, "_fitted_guarantee", None)
         if fitted is None:
-            return guarantee
+            unfitted: Guarantee = self.mechanism.guarantee_
+            return unfitted
+        guarantee = promise_of_reports(self.mechanism, self.n_features_in_)
         return replace(fitted, seeded=fitted.seeded or guarantee.seeded)
 
     def _check(self, columns: int) -> None:
@@ -169,7 +170,7 @@ class BayesRemap(Remap):
             )
 
     def _learn(self, reports: Floats) -> None:
-        self._fitted_guarantee = self.mechanism.guarantee_
+        self._fitted_guarantee = promise_of_reports(self.mechanism, reports.shape[1])
         channel = Channel(self.mechanism, self._box(reports.shape[1]))
         posterior: DensePosterior | SparsePosterior
         if reports.shape[1] <= MAX_COLUMNS:

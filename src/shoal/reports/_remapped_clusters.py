@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal._bounds import public_box
 from shoal._records import validate_records
-from shoal._report_channel import channel_bounds, record_names, schema_value
+from shoal._report_channel import channel_bounds, promise_of_reports, record_names, schema_value
 from shoal._typing import Floats
 from shoal.privacy import Release
 from shoal.remap import BayesRemap, GridRemap
@@ -73,6 +73,6 @@ class RemappedKMeans:
                 "high": box.high,
                 **schema_value(self.mechanism),
             },
-            guarantee=self.mechanism.guarantee_,
+            guarantee=promise_of_reports(self.mechanism, len(box.low)),
         )
         return self

@@ -21,6 +21,7 @@ from shoal._records import fitted_names, validate_records
 from shoal._report_channel import (
     PartitionChannel,
     channel_bounds,
+    promise_of_reports,
     record_names,
     schema_value,
 )
@@ -207,7 +208,7 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
         else:
             self._estimator, counts = open_estimator(reports, noise, box, rng)
         self.bounds_ = box
-        self.guarantee_ = self.mechanism.guarantee_
+        self.guarantee_ = promise_of_reports(self.mechanism, reports.shape[1])
         self.density_ = self._estimator.density(counts)
         self._n_reports = len(reports) if times is None else int(times.sum())
         self._simulated: dict[int, Simulations] = {}

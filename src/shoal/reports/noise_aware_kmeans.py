@@ -23,6 +23,7 @@ from shoal._report_channel import (
     ReportChannel,
     channel_bounds,
     is_more_than_noise,
+    promise_of_reports,
     record_names,
     schema_value,
 )
@@ -245,7 +246,7 @@ class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
         self.labels_[kept] = found.labels
         self.left_out_ = int(np.count_nonzero(~kept))
         self.better_than_blind_ = found.better_than_blind
-        self.guarantee_ = self.mechanism.guarantee_
+        self.guarantee_ = promise_of_reports(self.mechanism, reports.shape[1])
         self.release_ = Release(
             kind="NoiseAwareKMeans",
             values={

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal._report_channel import ReportChannel, promise_of_reports
 from shoal._statistics import clopper_pearson
 from shoal._typing import Floats
 from shoal.audit.bounds._scores import (
@@ -101,7 +102,7 @@ def claimed_epsilon(mechanism: Any, first: Any, second: Any, *, delta: float) ->
     >>> claimed_epsilon(SimpleNamespace(guarantee_=promise), [0.0], [3.0], delta=0.0)
     6.0
     """
-    guarantee = getattr(mechanism, "guarantee_", None)
+    guarantee = claimed_guarantee(mechanism, first)
     notion = getattr(guarantee, "notion", None)
     epsilon = getattr(guarantee, "epsilon", None)
     if epsilon is None or getattr(guarantee, "delta", 0.0) > delta:
@@ -113,8 +114,17 @@ def claimed_epsilon(mechanism: Any, first: Any, second: Any, *, delta: float) ->
     if notion == "metric":
         vectors = numeric_vector(first), numeric_vector(second)
         if vectors[0] is not None and vectors[1] is not None:
-            return float(epsilon * np.linalg.norm(vectors[0] - vectors[1]))
+            distance = np.linalg.norm(vectors[0] - vectors[1])
+            return float(epsilon * distance + getattr(guarantee, "slack", 0.0))
     return None
+
+
+def claimed_guarantee(mechanism: Any, record: Any) -> Any:
+    """Return the guarantee of a mechanism for records such as this one, or None without any."""
+    vector = numeric_vector(record)
+    if isinstance(mechanism, ReportChannel) and vector is not None:
+        return promise_of_reports(mechanism, vector.size)
+    return getattr(mechanism, "guarantee_", None)
 
 
 class Measured(NamedTuple):

@@ -122,9 +122,8 @@ def metric_epsilon_lower_bound(
 ) -> AuditResult:
     """Return a statistical lower bound on the metric epsilon of a mechanism, from two records.
 
-    The bound is sharpest for two records with epsilon * distance between 1 and 3. If the mechanism
-    rounds its input to a lattice, take two points of the lattice: its guarantee is about the
-    distance between these.
+    The bound is sharpest for two records with epsilon * distance between 1 and 3. The slack that
+    the guarantee of the mechanism states beside epsilon is taken off before the division.
 
     Parameters
     ----------
@@ -176,14 +175,12 @@ def metric_epsilon_lower_bound(
     result = epsilon_lower_bound(
         mechanism, first, second, samples=samples, confidence=confidence, score=score
     )
-    return per_distance(result, distance)
+    slack = getattr(claimed_guarantee(mechanism, first), "slack", 0.0)
+    return per_distance(result, distance, slack=slack)
 
 
-def per_distance(result: AuditResult, distance: float) -> AuditResult:
-    """Turn a bound for two records into one per unit of distance."""
-    return replace(
-        result,
-        epsilon=result.epsilon / distance,
-        distance=distance,
-        claimed=None if result.claimed is None else result.claimed / distance,
-    )
+def per_distance(result: AuditResult, distance: float, *, slack: float) -> AuditResult:
+    """Turn a bound for two records into one per unit of distance, of what is above the slack."""
+    claimed = None if result.claimed is None else (result.claimed - slack) / distance
+    epsilon = max(0.0, result.epsilon - slack) / distance
+    return replace(result, epsilon=epsilon, distance=distance, claimed=claimed)
