@@ -126,7 +126,7 @@ def _pairs(first: Campaign) -> dict[str, tuple[Campaign, Campaign]]:
     }
     pairs = {name: (campaign, first) for name, campaign in newer.items()}
     # Of so small an epsilon, the lattice and with it the slack follow from the box.
-    narrow, wide = (Laplace(0.001, bounds=([0.0, 0.0], [w, w])) for w in (1.0, 2.0))
+    narrow, wide = (Laplace(0.5, bounds=([0.0, 0.0], [w, w])) for w in (1.0, 2.0))
     slack = replace(later, mechanism=wide), replace(first, mechanism=narrow)
     return {**pairs, "an older revision": (first, later), "a larger slack": slack}
 

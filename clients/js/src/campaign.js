@@ -139,12 +139,9 @@ export async function openCampaign(envelope, publicKey) {
  * @returns {Guarantee}
  */
 export function guaranteeOf({ mechanism, reports_per_device }) {
-  const { epsilon, slack, ...report } = promiseOf(mechanism);
-  return {
-    ...report,
-    epsilon: reports_per_device * epsilon,
-    ...(slack !== undefined && { slack: reports_per_device * slack }),
-  };
+  const report = promiseOf(mechanism);
+  const { epsilon, slack } = report;
+  return { ...report, epsilon: reports_per_device * epsilon, ...(slack && { slack: reports_per_device * slack }) };
 }
 
 /**

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit.bounds._measure import as_vector, measure
+from shoal.audit.bounds._measure import as_vector, claimed_guarantee, measure
 from shoal.audit.bounds._scores import CustomScore
 from shoal.audit.bounds.result import AuditResult
 from shoal.exceptions import ParameterError
