@@ -66,7 +66,7 @@ def test_a_refused_spend_draws_nothing():
 def test_promise_is_that_of_the_mechanism():
     kd = KdLaplace(3.0, bounds=BOX)
     kd.fit(RECORDS)
-    assert kd.guarantee_ == Laplace(3.0, bounds=BOX).guarantee_
+    assert kd.guarantee_ == Laplace(3.0, bounds=BOX).fit(RECORDS).guarantee_
     assert kd.guarantee_.holds
     assert kd.remap_.guarantee_ == kd.guarantee_
     assert not KdLaplace(3.0, bounds=BOX, random_state=0).fit(RECORDS).guarantee_.holds

@@ -62,7 +62,7 @@ def test_unit_is_in_the_guarantee_and_in_the_ledger(kind, d):
     for unit in ["km", "80 m", "year"]:
         with case(unit=unit):
             ledger = Ledger(epsilon=1.0, metric_epsilon=5.0, metric_unit=unit)
-            mechanism = kind(2.0, unit=unit, bounds=BOX, ledger=ledger)
+            mechanism = kind(2.0, unit=unit, bounds=([0.0] * d, [1.0] * d), ledger=ledger)
             assert mechanism.guarantee_.unit == unit
             mechanism.fit_transform(np.zeros((2, d)))
             assert mechanism.guarantee_.unit == unit

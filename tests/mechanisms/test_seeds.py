@@ -33,7 +33,8 @@ RECORDS = {3: np.full((40, 3), 0.3), 2: np.full((40, 2), 0.3)}
 
 
 def made(kind, **kwargs):
-    return kind(1.0, bounds=BOX, **kwargs)
+    columns = records(kind).shape[1]
+    return kind(1.0, bounds=([0.0] * columns, [1.0] * columns), **kwargs)
 
 
 def records(kind):

@@ -60,7 +60,10 @@ def test_metric_events_have_a_unit() -> None:
     assert metric_cost(PureEvent(epsilon=1.0)) is None
     assert metric_cost(Composed(events=[kilometer, kilometer])) == ("km", 1.0, 0)
     meters = MetricEvent(epsilon=1.0, unit="m")
-    assert metric_cost(Composed(events=[kilometer, meters])) == ("km", 1000.5)
+    assert metric_cost(Composed(events=[kilometer, meters])) == ("km", 1000.5, 0)
+    rounded = MetricEvent(epsilon=1.0, unit="m", slack=0.1)
+    several = Composed(events=[kilometer, Repeated(event=rounded, times=3)])
+    assert metric_cost(several) == ("km", 3000.5, 3 * Fraction(0.1))
     for other in (MetricEvent(epsilon=1.0, unit="year"), PureEvent(epsilon=1.0)):
         with pytest.raises(GuaranteeError, match=r"cannot be compared|metric events only"):
             metric_cost(Composed(events=[kilometer, other]))
