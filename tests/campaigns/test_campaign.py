@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import copy
 import json
 import re
 import stat
@@ -23,7 +24,7 @@ from shoal.campaigns import (
 )
 from shoal.campaigns.keys import SMALL_ORDER
 from shoal.exceptions import CampaignError, ParameterError
-from shoal.mechanisms import KdLaplace, Laplace, PartitionResponse, Piecewise
+from shoal.mechanisms import KdLaplace, Laplace, PartitionResponse, Piecewise, PlanarLaplace
 from shoal.schema import Category, Number, Schema
 
 BOX = ([0.0, 0.0], [1.0, 1.0])
@@ -231,6 +232,36 @@ def test_a_seed_or_ledger_has_no_place_in_a_document():
 def test_a_weaker_document_is_known_as_one(change, reason):
     earlier, later = campaign(), campaign(**change, revision=2)
     assert any(reason in one for one in later.weaker_than(earlier))
+
+
+def test_the_slack_of_metric_reports_adds_up_and_is_compared():
+    planar = campaign(mechanism=PlanarLaplace(0.5, bounds=BOX), reports_per_device=3)
+    one = planar.mechanism.guarantee_.slack
+    assert one > 0
+    assert planar.guarantee.slack == 3 * one
+    wide = PlanarLaplace(0.5, bounds=([0.0, 0.0], [2.0, 2.0]))
+    wider = campaign(mechanism=wide, reports_per_device=3, revision=2)
+    reasons = " ".join(wider.weaker_than(planar))
+    assert "slack of a report" in reasons
+    assert "slack of all reports" in reasons
+
+
+@pytest.mark.parametrize("times", [None, 0.0, 0.5, 2.0])
+def test_a_slack_that_is_not_the_mechanisms_is_refused(times):
+    plain = campaign(mechanism=PlanarLaplace(0.5, bounds=BOX)).to_dict()
+    Campaign.from_dict(plain)
+    for promises in ([plain["mechanism"]], [plain], [plain, plain["mechanism"]]):
+        lied = copy.deepcopy(plain)
+        for promise in promises:
+            held = lied["guarantee"] if promise is plain else lied["mechanism"]["guarantee"]
+            slack = held.pop("slack")
+            if times is not None:
+                held["slack"] = times * slack
+        if times == 2.0 and len(promises) == 2:
+            assert Campaign.from_dict(lied).guarantee.slack == 2 * plain["guarantee"]["slack"]
+            continue  # a promise that is weaker than the mechanism's is kept
+        with pytest.raises(ParameterError):
+            Campaign.from_dict(lied)
 
 
 @pytest.mark.parametrize(

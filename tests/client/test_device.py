@@ -257,7 +257,10 @@ def test_metric_and_local_reports_are_counted_apart(path):
     with pytest.raises(BudgetExceededError, match="allows no metric spend"):
         device.report(HOME, campaign="far")
     limits = Limits(epsilon=1.0, metric_epsilon=0.5, metric_unit="km")
-    joined(path, collector, epsilon_limit=limits).report(HOME, campaign="far")
+    device = joined(path, collector, epsilon_limit=limits)
+    device.report(HOME, campaign="far")
+    slacks = {status.campaign.id: status.slack for status in device.status()}
+    assert slacks == {"homes": 0.0, "far": far.mechanism.guarantee_.slack}
     with pytest.raises(BudgetExceededError):
         joined(path, collector, epsilon_limit=limits).report(WORK, campaign="far")
 

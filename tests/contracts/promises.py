@@ -277,6 +277,26 @@ def draws_nothing_when_the_spend_is_refused(subject: Subject) -> None:
     assert not hasattr(refused, "release_")
 
 
+@contract("metric")
+def charges_for_rounding_too(subject: Subject) -> None:
+    """Two records next to each other may be a step apart in every column; reports add that up."""
+    ledger = roomy_ledger(**roomy_limits(subject))
+    model = subject.make(ledger=ledger)
+    with recording() as tape:
+        subject.output(model)
+    subject.output(model)
+    # Conditioning on the box costs as much again.
+    share = 0.5 if getattr(model, "truncate", None) else 1.0
+    diagonal = math.sqrt(model.n_features_in_)
+    one = model.guarantee_.slack
+    assert one >= max(diagonal / (share * draw.scale) for draw in tape.draws)
+    charged = [entry.event.slack for entry in ledger.entries]
+    assert len(charged) >= 2
+    assert set(charged) == {one}
+    (total,) = ledger.spent
+    assert total.slack >= math.fsum(charged)
+
+
 @contract("estimator", "central", "contribution")
 def draws_and_promises_what_was_charged(subject: Subject) -> None:
     """Parameters that are changed after the charge count for the next call alone.
@@ -449,7 +469,11 @@ def charges_each_value_once(subject: Subject) -> None:
     assert device.draw(VALUES[0]).report == first.report
     assert device.status()[0].epsilon == mechanism.guarantee_.epsilon
     device.draw(VALUES[1])
-    assert device.status()[0].epsilon == 2 * mechanism.guarantee_.epsilon
+    status = device.status()[0]
+    assert status.epsilon == 2 * mechanism.guarantee_.epsilon
+    assert status.slack == 2 * mechanism.guarantee_.slack
+    every = status.campaign.reports_per_device
+    assert status.campaign.guarantee.slack == every * mechanism.guarantee_.slack
 
 
 @contract("device")

@@ -5,6 +5,8 @@ import functools
 import pytest
 
 from contracts.promises import (
+    charges_each_value_once,
+    charges_for_rounding_too,
     costs_a_person_no_more_than_declared,
     differs_from_other_devices,
     differs_without_a_seed,
@@ -400,6 +402,52 @@ BUGS = [
         "        self.n_records_ = float(table.rows)\n",
         replays_on_neighbors,
         "DPDensity",
+    ),
+    # Rounding to the lattice of metric mechanisms
+    *rows(
+        "a step of the lattice for the diagonal of its cell",
+        "shoal.mechanisms._metric",
+        "(step * math.sqrt(columns) + rounding)",
+        "(step + rounding)",
+        charges_for_rounding_too,
+        "Laplace",
+        "PlanarLaplace",
+        "KdLaplace-bayes",
+    ),
+    *rows(
+        "a report charged without its slack",
+        "shoal.mechanisms._metric",
+        "            slack=promise.slack,\n",
+        "",
+        charges_for_rounding_too,
+        "Laplace",
+        "SphericalLaplace",
+    ),
+    *rows(
+        "a ledger that states the slack of the last spend",
+        "shoal.privacy._account",
+        "slack = self._metric.slack + price.metric.slack",
+        "slack = price.metric.slack",
+        charges_for_rounding_too,
+        "Laplace",
+        "PlanarLaplace",
+    ),
+    *rows(
+        "a campaign that states the slack of one report",
+        "shoal.campaigns.campaign",
+        "slack=times * one.slack",
+        "slack=one.slack",
+        charges_each_value_once,
+        "Device, Laplace",
+    ),
+    *rows(
+        "a device that keeps reports without their slack",
+        "shoal.client.device",
+        "slack=float(one.slack)",
+        "slack=0.0",
+        charges_each_value_once,
+        "Device, Laplace",
+        "Device, PlanarLaplace",
     ),
     # Devices
     *rows(

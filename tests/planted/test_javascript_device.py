@@ -9,6 +9,24 @@ from helpers.javascript import CLIENT, node_or_skip, planted
 
 # Module, right code, wrong code, and the file of tests that must notice.
 BUGS = {
+    "a slack that is taken from the document": (
+        "metric.js",
+        "mechanism.guarantee.slack === slack &&",
+        "",
+        "campaign",
+    ),
+    "a slack of one report for all": (
+        "campaign.js",
+        "slack: reports_per_device * slack",
+        "slack",
+        "campaign",
+    ),
+    "a report kept without its slack": (
+        "device.js",
+        "const cost = { notion, unit, epsilon, slack };",
+        "const cost = { notion, unit, epsilon, slack: 0 };",
+        "device",
+    ),
     "a fresh report on retry": (
         "device.js",
         "if (kept || now.campaigns[id].digest !== digest) return now;",

@@ -84,6 +84,21 @@ def test_metric_to_local() -> None:
         METRIC.to_local(0)
 
 
+def test_slack_is_beside_the_distance() -> None:
+    rounded = replace(METRIC, slack=0.25)
+    assert str(rounded).endswith("e^(0.5 r + 0.25)")
+    assert str(replace(METRIC, slack=1.23456e-4)).endswith("+ 0.000124)"), "rounded up"
+    assert rounded.to_local(4.0) == replace(METRIC.to_local(4.0), epsilon=2.25)
+    assert rounded.for_group(3) == replace(METRIC, epsilon=1.5, slack=0.75)
+    plain = rounded.to_dict()
+    assert plain["slack"] == 0.25
+    assert Guarantee.from_dict(plain) == rounded
+    del plain["slack"]
+    for bad in (plain, {**PURE.to_dict(), "slack": 0.0}):
+        with pytest.raises(ParameterError):
+            Guarantee.from_dict(bad)
+
+
 def test_to_approximate_is_the_curve_of_randomized_response() -> None:
     for delta in (1e-9, 1e-3, 0.2):
         traded = PURE.to_approximate(delta)
@@ -241,6 +256,9 @@ def test_bad_fields_are_refused() -> None:
         {"notion": "none"},
         {"notion": "metric", "delta": 0.1},
         {"notion": "metric", "mu": 0.1},
+        {"notion": "metric", "slack": -0.1},
+        {"notion": "metric", "slack": math.inf},
+        {"notion": "local", "slack": 0.1},
     ]:
         with case(change=change), pytest.raises(ParameterError):
             Guarantee(**{"notion": "central", "epsilon": 1.0, **change})  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ import math
 import multiprocessing
 import pickle
 import threading
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -362,6 +363,37 @@ class TestReadings:
         assert [(g.notion, g.epsilon) for g in ledger.spent] == [("central", 1.0), ("metric", 1.5)]
         assert ledger.spent[1].unit == "km"
         assert [entry.notion for entry in ledger.entries] == ["metric", "central"]
+
+    def test_slack_is_added_up_and_not_limited(self, new) -> None:
+        ledger = new(epsilon=1.0, metric_epsilon=2000.0, metric_unit="km")
+        slacks = [1e-4, 0.1, 0.3]
+        for slack, unit in zip(slacks, ("km", "m", "km"), strict=True):
+            ledger.spend(MetricEvent(epsilon=0.5, unit=unit, slack=slack))
+        ledger.spend(Repeated(event=MetricEvent(epsilon=0.5, unit="km", slack=0.1), times=3))
+        total = sum(map(Fraction, slacks)) + 3 * Fraction(0.1)
+        (spent,) = ledger.spent
+        assert (spent.epsilon, spent.unit) == (502.5, "km")
+        assert total <= Fraction(spent.slack) < total * (1 + Fraction(1, 2**50))
+        assert [entry.price for entry in ledger.entries][:2] == [
+            "epsilon 0.5 per km, slack 0.0001",
+            "epsilon 0.5 per m, slack 0.1",
+        ]
+        assert "e^(502.5 r + 0.701)" in str(ledger), "rounded up"
+
+    def test_slack_is_that_of_a_group(self) -> None:
+        person = PrivacyUnit.user("id", max_rows=3, enforced=False)
+        ledger = Ledger(epsilon=1.0, metric_epsilon=9.0, metric_unit="m", privacy_unit=person)
+        ledger.spend(
+            MetricEvent(epsilon=1.0, unit="m", slack=0.25), adjacency=Adjacency.SUBSTITUTE
+        )
+        assert (ledger.spent[0].epsilon, ledger.spent[0].slack) == (3.0, 0.75)
+
+    def test_slack_beyond_the_doubles_promises_nothing(self) -> None:
+        ledger = Ledger(epsilon=1.0, metric_epsilon=9.0, metric_unit="m")
+        for _ in range(2):
+            ledger.spend(MetricEvent(epsilon=1.0, unit="m", slack=1.7e308))
+        assert not ledger.spent[0].holds
+        assert "no privacy guarantee" in str(ledger)
 
     def test_metric_spends_need_a_limit_of_their_own(self) -> None:
         with pytest.raises(BudgetExceededError, match="metric_epsilon"):

@@ -234,7 +234,11 @@ test("metric and local epsilons are counted apart, per unit", async () => {
     if (epsilonLimit.epsilon < 1) return device.report(HOME).catch(() => "first");
     await device.report(HOME);
     await device.join(`${SITE}/planar`);
-    return device.report(HOME).then(() => "sent", (refused) => refused.code);
+    const code = await device.report(HOME).then(() => "sent", (refused) => refused.code);
+    const [local, metric] = await device.status();
+    assert.equal(local.slack, 0);
+    assert.equal(metric.slack, code === "sent" ? planar.mechanism.guarantee.slack : 0);
+    return code;
   };
   assert.equal(await outcome(9), "budget");
   assert.equal(await outcome({ epsilon: 1, metricEpsilon: 4, metricUnit: "km" }), "sent");

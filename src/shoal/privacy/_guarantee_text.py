@@ -105,7 +105,7 @@ def rounded_up(value: float) -> str:
     """Return a number with three digits, rounded up."""
     if not 0 < value < math.inf:
         return f"{value:g}"
-    exact = Decimal(value)
+    exact = Decimal(repr(value))  # the shortest name of the double, so that 0.1 stays 0.1
     rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
     return f"{float(rounded):g}"
 
