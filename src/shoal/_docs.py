@@ -60,8 +60,9 @@ epsilon : float, default=1.0
     ``guarantee_.to_local(diameter)`` gives the worst case over the box, which can.""",
         "level_and_radius": """\
 level, radius : float, default=None
-    In place of ``epsilon``: any report is at most e^level times as likely for one record as for
-    another within ``radius`` of it. Epsilon is level / radius.""",
+    In place of ``epsilon``: any report is at most e^(level + slack) times as likely for one record
+    as for another within ``radius`` of it; the slack of the guarantee is what rounding to a
+    lattice adds. Epsilon is level / radius.""",
         "unit": """\
 unit : str, default=""
     Unit of distance of the columns, such as ``"km"``, ``"80 m"`` or ``"year"``: epsilon is per
@@ -81,7 +82,8 @@ guarantee_ : Guarantee
     The local guarantee of each report.""",
         "metric_guarantee_": """\
 guarantee_ : Guarantee
-    The metric guarantee of each report.""",
+    The metric guarantee of each report. Its slack follows from the number of columns, which ``fit``
+    notes where ``bounds`` are two numbers.""",
         "guarantee_": """\
 guarantee_ : Guarantee
     The privacy guarantee of ``release_``.""",

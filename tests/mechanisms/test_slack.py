@@ -78,15 +78,11 @@ def exponent(one, two, scale):
     step = (one - two).astype(np.float64)
     report = np.rint(FAR * step / np.linalg.norm(step))
     from_one, from_two = report, report + step
-    nearer = (step @ (from_two + from_one)) / (
-        np.linalg.norm(from_one) + np.linalg.norm(from_two)
-    )
+    nearer = (step @ (from_two + from_one)) / (np.linalg.norm(from_one) + np.linalg.norm(from_two))
     return nearer / scale + log_mass(from_one, scale) - log_mass(from_two, scale)
 
 
-HOME = Place(
-    "home", longitude="east", latitude="north", center=HERE, radius=50.0, missing="refuse"
-)
+HOME = Place("home", longitude="east", latitude="north", center=HERE, radius=50.0, missing="refuse")
 WEIGHTED = Schema(
     [
         Number("age", minimum=0, maximum=120, weight=4, missing="refuse"),
@@ -193,9 +189,7 @@ def test_slack_follows_from_the_number_of_columns():
         with pytest.raises(NotFittedError):
             asked()
     assert len(mechanism.randomize([0.0, 0.0])) == 2, "a device needs no fit"
-    slacks = [
-        mechanism.fit(np.zeros((1, columns))).guarantee_.slack for columns in (1, 4, 16, 100)
-    ]
+    slacks = [mechanism.fit(np.zeros((1, columns))).guarantee_.slack for columns in (1, 4, 16, 100)]
     assert slacks == pytest.approx([2.0**-12 * root for root in (1, 2, 4, 10)])
 
 

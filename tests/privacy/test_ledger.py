@@ -383,9 +383,7 @@ class TestReadings:
     def test_slack_is_that_of_a_group(self) -> None:
         person = PrivacyUnit.user("id", max_rows=3, enforced=False)
         ledger = Ledger(epsilon=1.0, metric_epsilon=9.0, metric_unit="m", privacy_unit=person)
-        ledger.spend(
-            MetricEvent(epsilon=1.0, unit="m", slack=0.25), adjacency=Adjacency.SUBSTITUTE
-        )
+        ledger.spend(MetricEvent(epsilon=1.0, unit="m", slack=0.25), adjacency=Adjacency.SUBSTITUTE)
         assert (ledger.spent[0].epsilon, ledger.spent[0].slack) == (3.0, 0.75)
 
     def test_slack_beyond_the_doubles_promises_nothing(self) -> None:

@@ -478,9 +478,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
                 in_python="call set_output(transform='default')",
             )
 
-    def _spend(
-        self, source: RandomSource, promise: Guarantee, *, only_check: bool = False
-    ) -> None:
+    def _spend(self, source: RandomSource, promise: Guarantee, *, only_check: bool = False) -> None:
         """Charge the ledger, or see that it could be charged."""
         if self.ledger is None:
             return

@@ -1,8 +1,9 @@
 """The Laplace mechanism in any number of dimensions: metric privacy for whole records.
 
 Density of a report z of the record x proportional to e^(-epsilon ||z - x||), Euclidean norm, any d.
-Two records at distance r give any report with probabilities that differ by a factor of at most
-e^(epsilon r): geo-indistinguishability (Andres et al. 2013), the noise of the kd-Laplace family.
+Two lattice points at distance r give any report with probabilities that differ by a factor of at
+most e^(epsilon r): geo-indistinguishability (Andres et al. 2013), the noise of the kd-Laplace
+family.
 Records and reports lie on a public lattice and the noise is exact, so that the promise holds for
 the arithmetic that runs (proofs/noise.md, theorem 4; proofs/laplace.md).
 
@@ -154,7 +155,7 @@ class Laplace(MetricMechanism):
     (1000, 2)
     >>> bool(abs(reports.var() - mechanism.variance()) < 0.1)
     True
-    >>> homes = Laplace(level=2.0, radius=0.5, unit="km", bounds=(0.0, 40.0))
+    >>> homes = Laplace(level=2.0, radius=0.5, unit="km", bounds=([0.0, 0.0], [40.0, 40.0]))
     >>> homes.guarantee_.epsilon, homes.guarantee_.unit
     (4.0, 'km')
     """

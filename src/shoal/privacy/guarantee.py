@@ -206,8 +206,8 @@ class Guarantee:
         -------
         guarantee : Guarantee
             A guarantee of notion ``"local"``. From a metric one its epsilon is
-            ``epsilon * diameter + slack``; from a shuffled one, ``local_epsilon``, which holds without the
-            shuffler.
+            ``epsilon * diameter + slack``; from a shuffled one, ``local_epsilon``, which holds
+            without the shuffler.
         """
         if self.notion == "shuffled" and self.local_epsilon is not None and diameter is None:
             return replace(
