@@ -412,7 +412,7 @@ BUGS = [
         charges_for_rounding_too,
         "Laplace",
         "PlanarLaplace",
-        "KdLaplace-bayes",
+        "KdLaplace",
     ),
     *rows(
         "a report charged without its slack",
@@ -431,14 +431,6 @@ BUGS = [
         charges_for_rounding_too,
         "Laplace",
         "PlanarLaplace",
-    ),
-    *rows(
-        "a campaign that states the slack of one report",
-        "shoal.campaigns.campaign",
-        "slack=times * one.slack",
-        "slack=one.slack",
-        charges_each_value_once,
-        "Device, Laplace",
     ),
     *rows(
         "a device that keeps reports without their slack",

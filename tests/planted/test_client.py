@@ -1,6 +1,7 @@
 """Bugs planted in the device's code: each check that holds without them must go red."""
 
 import secrets
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from shoal.client import device as device_module
 from shoal.client.device import Device
 from shoal.client.device_file import DeviceFile, Rows
 from shoal.exceptions import BudgetExceededError, CampaignError, DeliveryError
-from shoal.mechanisms import PartitionResponse
+from shoal.mechanisms import Laplace, PartitionResponse
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +103,18 @@ def other_signers_are_refused(path):
         make_device(path, collector).join(URL)
 
 
+def all_reports_are_promised_with_their_slack(path):
+    campaign = make_campaign(mechanism=Laplace(0.5, bounds=BOX), reports_per_device=3)
+    device = joined(path, StubCollector(campaign))
+    for value in (HOME, WORK):
+        device.report(value)
+    (status,) = device.status()
+    one = campaign.mechanism.guarantee_.slack
+    assert (status.slack, status.campaign.guarantee.slack) == (2 * one, 3 * one)
+
+
 CHECKS = [
+    all_reports_are_promised_with_their_slack,
     retries_send_the_same,
     a_shuffler_gets_nothing_that_it_can_read,
     reports_are_kept_before_they_are_sent,
@@ -154,6 +166,15 @@ def sent_before_it_is_kept(monkeypatch):
     monkeypatch.setattr(Device, "_drawn", forgetful)
 
 
+def slack_of_one_report_for_all(monkeypatch):
+    right = Campaign.guarantee.fget
+    monkeypatch.setattr(
+        Campaign,
+        "guarantee",
+        property(lambda self: replace(right(self), slack=self.mechanism.guarantee_.slack)),
+    )
+
+
 def not_charged(monkeypatch):
     monkeypatch.setattr(device_module, "charge", lambda *anything: None)
 
@@ -187,6 +208,7 @@ def test_the_checks_hold(tmp_path, check):
         (sealed_for_every_attempt, retries_send_the_same),
         (not_sealed, a_shuffler_gets_nothing_that_it_can_read),
         (sent_before_it_is_kept, reports_are_kept_before_they_are_sent),
+        (slack_of_one_report_for_all, all_reports_are_promised_with_their_slack),
         (not_charged, the_budget_is_kept),
         (spent_is_forgotten, the_budget_is_kept),
         (downgrade_accepted, downgrades_are_refused),
