@@ -386,7 +386,7 @@ class TestWords:
         for part in (
             "epsilon 0.5",
             "histogram",
-            "mu 0.141421",
+            "mu 0.141422",
             "sums and <b>",
             "0.5 per km",
             "promised: central",

@@ -1,6 +1,6 @@
 // A document of a campaign that has changed: fetched again, and refused where it promises less than the one before.
 
-import { short } from "./errors.js";
+import { roundedUp } from "./errors.js";
 import { canonical } from "./json.js";
 import { fail } from "./refusals.js";
 
@@ -78,8 +78,8 @@ export function weakerThan(newer, earlier) {
       report.notion !== before.notion || report.unit !== before.unit,
       `its promise is ${report.notion}, not ${before.notion}, or of another unit`,
     ],
-    [report.epsilon > before.epsilon, `epsilon of a report is ${short(report.epsilon)}, above ${short(before.epsilon)}`],
-    [all > allBefore, `epsilon of all reports is ${short(all)}, above ${short(allBefore)}`],
+    [report.epsilon > before.epsilon, `epsilon of a report is ${roundedUp(report.epsilon)}, above ${roundedUp(before.epsilon)}`],
+    [all > allBefore, `epsilon of all reports is ${roundedUp(all)}, above ${roundedUp(allBefore)}`],
     [
       differ(({ mechanism: { columns, names, parameters } }) => [columns, names, parameters.bounds, parameters.schema]),
       "it asks for another record",

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from shoal._numbers import rounded_up
 from shoal.cli._input import parse_bounds, parse_list
 from shoal.cli._options import BoundsText, Columns, NoHeader, SchemaFile, Who
 from shoal.cli._output import typed
@@ -211,11 +212,11 @@ def _print(comparison: "Comparison", state: str, report: Path) -> None:
         title=f"{baseline.n_records:,} records, {baseline.n_columns} columns, "
         f"{baseline.n_clusters} clusters: cost at each worst-case epsilon",
         caption=f"mean of {comparison.runs} runs{spread}; 1 = k-means without privacy; (shuffled): "
-        f"for the batch of {baseline.n_records:,} reports, at delta {comparison.delta:g}",
+        f"for the batch of {baseline.n_records:,} reports, at delta {rounded_up(comparison.delta)}",
     )
     table.add_column("method", no_wrap=True)
     for epsilon in comparison.epsilons:
-        table.add_column(f"{epsilon:g}", justify="right")
+        table.add_column(rounded_up(epsilon), justify="right")
     for method in comparison.methods:
         costs = [row.cost for row in comparison.rows if row.method == method]
         if any(costs):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
+from shoal._numbers import rounded_up
 from shoal.privacy.privacy_unit import Adjacency
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _local(guarantee: Guarantee) -> str:
 
 
 def _metric(guarantee: Guarantee) -> str:
-    epsilon, unit = f"{guarantee.epsilon:g}", guarantee.unit
+    epsilon, unit = rounded_up(guarantee.epsilon), guarantee.unit
     times = f"r times {unit}" if unit[:1].isdigit() else f"r {unit or 'units'}"
     return (
         f"metric privacy with epsilon = {epsilon} per {unit or 'unit of distance'}: exchanging "
@@ -63,7 +64,7 @@ def _shuffled(guarantee: Guarantee) -> str:
         f"{guarantee.n_reports:,} {_batch(guarantee)} of one mechanism "
         "and without metadata, and the shuffler does not collude; two rounds are two batches, and "
         "a person's cost is that of the worse; without the shuffler, and for reports that are sent "
-        f"again, only local epsilon = {guarantee.local_epsilon:g} holds"
+        f"again, only local epsilon = {rounded_up(guarantee.local_epsilon)} holds"
     )
 
 
@@ -89,15 +90,15 @@ def _none(guarantee: Guarantee) -> str:
 
 
 def _parameters(guarantee: Guarantee) -> str:
-    delta = f" and delta = {guarantee.delta:g}" if guarantee.delta > 0 else ""
-    return f"epsilon = {guarantee.epsilon:g}{delta}"
+    delta = f" and delta = {rounded_up(guarantee.delta)}" if guarantee.delta > 0 else ""
+    return f"epsilon = {rounded_up(guarantee.epsilon)}{delta}"
 
 
 def _factor(guarantee: Guarantee) -> str:
     epsilon = guarantee.epsilon
     meaning = f" = {_exp_rounded_up(epsilon)}" if epsilon <= 10 else " (next to no protection)"
-    plus = f", plus at most {guarantee.delta:g}" if guarantee.delta > 0 else ""
-    return f"a factor of at most e^{epsilon:g}{meaning}{plus}"
+    plus = f", plus at most {rounded_up(guarantee.delta)}" if guarantee.delta > 0 else ""
+    return f"a factor of at most e^{rounded_up(epsilon)}{meaning}{plus}"
 
 
 def _exp_rounded_up(epsilon: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shoal import _html
+from shoal._numbers import rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from shoal.privacy.entries import Entry
@@ -40,11 +41,13 @@ def ledger_html(ledger: Ledger) -> str:
 
 def _title(ledger: Ledger) -> str:
     limits = ledger.limits
-    parts = [f"ledger with epsilon = {limits.epsilon:g}"]
+    parts = [f"ledger with epsilon = {rounded_up(limits.epsilon)}"]
     if limits.delta > 0:
-        parts.append(f"delta = {limits.delta:g}")
+        parts.append(f"delta = {rounded_up(limits.delta)}")
     if limits.metric_epsilon is not None:
-        parts.append(f"metric epsilon = {limits.metric_epsilon:g} per {limits.metric_unit}")
+        parts.append(
+            f"metric epsilon = {rounded_up(limits.metric_epsilon)} per {limits.metric_unit}"
+        )
     whom = f"for each {limits.privacy_unit}"
     table = f" of {ledger.table!r}" if ledger.table else ""
     where = "" if ledger.path is None else f" in {ledger.path}"
@@ -82,14 +85,15 @@ def _rest(entry: Entry) -> tuple[str, ...]:
 
 def _totals(ledger: Ledger, entries: tuple[Entry, ...]) -> list[str]:
     if not entries:
-        return [f"nothing was spent, {ledger.remaining:g} is left"]
+        return [f"nothing was spent, {rounded_down(ledger.remaining)} is left"]
     lines = [f"promised: {guarantee}" for guarantee in ledger.spent]
     lines.append(
-        f"used: {ledger.used:.1%} of the limit; left for a pure spend: {ledger.remaining:g}"
+        f"used: {ledger.used:.1%} of the limit; left for a pure spend: "
+        f"{rounded_down(ledger.remaining)}"
     )
     metric = [guarantee.epsilon for guarantee in ledger.spent if guarantee.notion == "metric"]
     limits = ledger.limits
     if metric and limits.metric_epsilon is not None:
-        unit = limits.metric_unit
-        lines.append(f"metric: {metric[0]:g} of {limits.metric_epsilon:g} per {unit} is used")
+        limit = f"{rounded_up(limits.metric_epsilon)} per {limits.metric_unit}"
+        lines.append(f"metric: {rounded_up(metric[0])} of {limit} is used")
     return [*lines, f"ledger: {ledger.receipt}"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from shoal._numbers import rounded_up
 from shoal.exceptions import GuaranteeError, UnknownEventError
 from shoal.privacy.conversions import group, pure_to_zcdp
 from shoal.privacy.distance_units import convert_epsilon
@@ -238,4 +239,4 @@ def shuffled_cost(event: Event) -> Batches | None:
 
 def readable_epsilon(epsilon: Fraction) -> str:
     """Write an exact epsilon, which may be too large for a float."""
-    return f"{float(epsilon):g}" if epsilon < 10**300 else "more than 1e300"
+    return rounded_up(float(epsilon)) if epsilon < 10**300 else "more than 1e300"

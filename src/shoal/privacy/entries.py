@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from shoal import _numbers
+from shoal._numbers import rounded_up
 from shoal.exceptions import ParameterError
 from shoal.privacy.accounting import cost, metric_cost, readable_epsilon, shuffled_cost
 from shoal.privacy.distance_units import parse_unit
@@ -155,12 +156,12 @@ class Entry:
             return f"epsilon {readable_epsilon(metric[1])} per {metric[0] or 'unit of distance'}"
         price = cost(self.event)
         if math.isfinite(price.epsilon):
-            main = f"epsilon {price.epsilon:g}"
+            main = f"epsilon {rounded_up(price.epsilon)}"
         elif math.isfinite(price.mu_squared):
-            main = f"mu {math.sqrt(price.mu_squared):g}"
+            main = f"mu {rounded_up(math.sqrt(price.mu_squared))}"
         else:
-            main = f"rho {price.rho:g}"
-        parts = [main, f"delta {price.delta:g}"] if price.delta > 0 else [main]
+            main = f"rho {rounded_up(price.rho)}"
+        parts = [main, f"delta {rounded_up(price.delta)}"] if price.delta > 0 else [main]
         batches = shuffled_cost(self.event)
         if batches is not None:
             parts.append(f"local {readable_epsilon(batches.local_epsilon)}, n {batches.n}")

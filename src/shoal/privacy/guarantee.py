@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from shoal import _html, _numbers
+from shoal._numbers import rounded_up
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import conversions
 from shoal.privacy._guarantee_text import guarantee_text
@@ -219,7 +220,7 @@ class Guarantee:
             return self.mu
         if self.delta > 0:
             raise GuaranteeError(
-                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu",
+                f"an (epsilon, delta) promise with delta = {rounded_up(self.delta)} implies no mu",
                 in_python="pass the mu of its noise, Guarantee(mu=...)",
             )
         return pure_to_gdp(self.epsilon) if self.epsilon > 0 else 0.0
@@ -249,7 +250,8 @@ class Guarantee:
         if not candidates:
             way_out = "amplify the local promise" if self.notion == "shuffled" else "fit"
             raise GuaranteeError(
-                f"delta must be at least the promise's own {self.delta:g}, got {delta:g}: "
+                f"delta must be at least the promise's own {rounded_up(self.delta)}, got "
+                f"{delta:g}: "
                 f"{way_out} with the delta wanted"
             )
         return replace(self, epsilon=max(0.0, min(candidates)), delta=delta)

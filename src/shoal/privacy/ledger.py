@@ -346,7 +346,7 @@ class Ledger:
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f"{self.path!r}, "
-        return f"Ledger({where}epsilon={self._limits.epsilon:g}, delta={self._limits.delta:g})"
+        return f"Ledger({where}epsilon={self._limits.epsilon!r}, delta={self._limits.delta!r})"
 
     def __str__(self) -> str:
         return ledger_text(self)

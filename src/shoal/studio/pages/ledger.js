@@ -1,6 +1,6 @@
 // Ledger and reports: the limit, who spent what on which table, and pages of other commands.
 import { Problem, get, post } from "/static/api.js";
-import { card, element, field, grid, number } from "/static/elements.js";
+import { card, element, field, grid, number, roundedUp } from "/static/elements.js";
 import { ledgerBar } from "/static/ledgerBar.js";
 import { StudioPage } from "/static/page.js";
 
@@ -116,7 +116,7 @@ function spent(ledger, title) {
 const otherTables = (tables) => card("Other tables", {},
   grid(["Table", "Limit", "Used", "Charges"], tables.map((one) => [
     element("a", { href: `/ledger?table=${encodeURIComponent(one.id)}`, "data-page": true }, one.name),
-    `epsilon ${number(one.ledger.epsilon)}`, `${number(100 * one.ledger.used)}%`, String(one.ledger.entries),
+    `epsilon ${roundedUp(one.ledger.epsilon)}`, `${number(100 * one.ledger.used)}%`, String(one.ledger.entries),
   ]), { caption: "Ledgers of other tables" }));
 
 customElements.define("studio-ledger", StudioLedger);
