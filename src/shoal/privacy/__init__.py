@@ -11,9 +11,10 @@ Nothing here reads a record.
 """
 
 from shoal.privacy.accounting import Cost, cost
+from shoal.privacy.advisories import Advisory
 from shoal.privacy.conversions import metric_to_local
 from shoal.privacy.distance_units import convert_epsilon, parse_unit
-from shoal.privacy.entries import Entry, Limits, Receipt
+from shoal.privacy.entries import Entry, LimitChange, Limits, Receipt
 from shoal.privacy.events import (
     ApproximateEvent,
     Composed,
@@ -38,6 +39,7 @@ from shoal.privacy.shuffling import LocalBudget, amplify, amplify_drawn, local_e
 
 __all__ = [
     "Adjacency",
+    "Advisory",
     "ApproximateEvent",
     "Composed",
     "Cost",
@@ -46,6 +48,7 @@ __all__ = [
     "GDPEvent",
     "Guarantee",
     "Ledger",
+    "LimitChange",
     "Limits",
     "LocalBudget",
     "MetricEvent",

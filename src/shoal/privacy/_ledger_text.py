@@ -8,7 +8,7 @@ from shoal import _html
 from shoal._numbers import rounded_down, rounded_up
 
 if TYPE_CHECKING:
-    from shoal.privacy.entries import Entry
+    from shoal.privacy.entries import Entry, LimitChange, Limits
     from shoal.privacy.ledger import Ledger
 
 __all__ = ["ledger_html", "ledger_text"]
@@ -22,8 +22,8 @@ def ledger_text(ledger: Ledger) -> str:
     """Return a plain-text table of the ledger."""
     entries = ledger.entries
     lines = [_title(ledger)]
-    if entries:
-        rows = [_COLUMNS, *map(_row, entries)]
+    if recorded := _recorded(ledger, entries):
+        rows = [_COLUMNS, *map(_row, recorded)]
         widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
         for row in rows:
             cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -34,28 +34,34 @@ def ledger_text(ledger: Ledger) -> str:
 def ledger_html(ledger: Ledger) -> str:
     """Return the same table for a notebook."""
     entries = ledger.entries
-    rows = [(*_row(entry), *_rest(entry)) for entry in entries]
+    rows = [(*_row(line), *_rest(line)) for line in _recorded(ledger, entries)]
     spent = _html.table((*_COLUMNS, *_EVERYTHING), rows, caption=_title(ledger))
     return _html.block(spent, *map(_html.paragraph, _totals(ledger, entries)))
 
 
+def _recorded(ledger: Ledger, entries: tuple[Entry, ...]) -> list[Entry | LimitChange]:
+    """Return spends and changes of the limit in the order in which they were recorded."""
+    both = [*entries, *ledger.limit_changes]
+    return sorted(both, key=lambda line: 0 if line.receipt is None else line.receipt.count)
+
+
 def _title(ledger: Ledger) -> str:
     limits = ledger.limits
-    parts = [f"ledger with epsilon = {rounded_up(limits.epsilon)}"]
-    if limits.delta > 0:
-        parts.append(f"delta = {rounded_up(limits.delta)}")
-    if limits.metric_epsilon is not None:
-        parts.append(
-            f"metric epsilon = {rounded_up(limits.metric_epsilon)} per {limits.metric_unit}"
-        )
+    if limits.unlimited:
+        table = f" of {ledger.table!r}" if ledger.table else ""
+        return f"ledger without a limit{table}{'' if ledger.path is None else f' in {ledger.path}'}"
     whom = f"for each {limits.privacy_unit}"
     table = f" of {ledger.table!r}" if ledger.table else ""
     where = "" if ledger.path is None else f" in {ledger.path}"
-    return f"{', '.join(parts)} ({limits.adjacency.value}) {whom}{table}{where}"
+    return f"ledger with {_limit(limits)} ({limits.adjacency.value}) {whom}{table}{where}"
 
 
-def _row(entry: Entry) -> tuple[str, ...]:
+def _row(entry: Entry | LimitChange) -> tuple[str, ...]:
     number = "" if entry.receipt is None else str(entry.receipt.count)
+    if not hasattr(entry, "event"):
+        when, who = entry.time[:19].replace("T", " "), _one_line(entry.who)
+        limit = _limit(entry.limits)
+        return number, when, who, "", "", "nothing", f"limit set to {limit}: {_one_line(entry.reason)}"
     purpose = _one_line(entry.purpose)
     return (
         number,
@@ -68,25 +74,43 @@ def _row(entry: Entry) -> tuple[str, ...]:
     )
 
 
+def _limit(limits: Limits) -> str:
+    parts = [f"epsilon = {rounded_up(limits.epsilon)}"]
+    if limits.delta > 0:
+        parts.append(f"delta = {rounded_up(limits.delta)}")
+    if limits.metric_epsilon is not None:
+        parts.append(
+            f"metric epsilon = {rounded_up(limits.metric_epsilon)} per {limits.metric_unit}"
+        )
+    return ", ".join(parts)
+
+
 def _one_line(text: str) -> str:
     """Return a text that cannot look like further lines of the table."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
-def _rest(entry: Entry) -> tuple[str, ...]:
+def _rest(entry: Entry | LimitChange) -> tuple[str, ...]:
+    receipt = "" if entry.receipt is None else entry.receipt.hash
+    if not hasattr(entry, "event"):
+        return "", "", "", "", receipt
     return (
         entry.table,
         ", ".join(entry.columns),
         entry.output,
         entry.adjacency.value if entry.notion == "central" else "",
-        "" if entry.receipt is None else entry.receipt.hash,
+        receipt,
     )
 
 
 def _totals(ledger: Ledger, entries: tuple[Entry, ...]) -> list[str]:
+    if not entries and ledger.limits.unlimited:
+        return ["nothing was spent"]
     if not entries:
         return [f"nothing was spent, {rounded_down(ledger.remaining)} is left"]
     lines = [f"promised: {guarantee}" for guarantee in ledger.spent]
+    if ledger.limits.unlimited:
+        return [*lines, f"ledger: {ledger.receipt}"]
     lines.append(
         f"used: {ledger.used:.1%} of the limit; left for a pure spend: "
         f"{rounded_down(ledger.remaining)}"

@@ -1,25 +1,30 @@
 """What a ledger holds: its limits, its entries, and the receipts that releases carry."""
 
 import math
+import platform
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from shoal import _numbers
+from shoal import __version__, _numbers
 from shoal._numbers import rounded_up
 from shoal.exceptions import ParameterError
+from shoal.privacy._versions import parse_version
 from shoal.privacy.accounting import cost, metric_cost, readable_epsilon, shuffled_cost
 from shoal.privacy.distance_units import parse_unit
 from shoal.privacy.events import Event, event_from_dict, event_to_dict
 from shoal.privacy.guarantee import Notion
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit
 
-__all__ = ["Entry", "Limits", "Receipt"]
+__all__ = ["NOTIONS", "Entry", "LimitChange", "Limits", "Receipt"]
 
 _HASH = re.compile("[0-9a-f]{64}")
-_NOTIONS = ("central", "local", "metric", "shuffled")
+INFINITE = "infinite"  # JSON has no infinity
+NOTIONS = ("central", "local", "metric", "shuffled")
+PLATFORM = f"{sys.platform} {platform.machine()}".strip()
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,10 @@ class Entry:
         The columns that were used, if they have names.
     output : str
         Where the release went.
+    version : str
+        Version of shoal that made it: a flaw that is found later concerns some versions.
+    platform : str
+        The system and the processor that it was made on, such as ``"linux x86_64"``.
     receipt : Receipt or None
         The ledger's count and hash after this entry; not part of the entry's own content.
 
@@ -124,15 +133,18 @@ class Entry:
     table: str = ""
     columns: tuple[str, ...] = ()
     output: str = ""
+    version: str = __version__
+    platform: str = PLATFORM
     receipt: Receipt | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Check what the event itself does not."""
-        for name in ("time", "purpose", "who", "table", "output"):
+        for name in ("time", "purpose", "who", "table", "output", "platform"):
             _numbers.text(name, getattr(self, name))
-        if self.notion not in _NOTIONS:
+        parse_version(self.version)
+        if self.notion not in NOTIONS:
             raise ParameterError(
-                f"notion must be one of {_NOTIONS} to count, got {self.notion!r}",
+                f"notion must be one of {NOTIONS} to count, got {self.notion!r}",
                 parameter="notion",
                 code="choice",
             )
@@ -210,6 +222,76 @@ def _fields() -> tuple[str, ...]:
     return tuple(field.name for field in fields(Entry) if field.name != "receipt")
 
 
+@dataclass(frozen=True)
+class LimitChange:
+    """A limit that was raised, or set where there was none, as a ledger records it.
+
+    Parameters
+    ----------
+    time : str
+        Time of the change, in UTC and ISO 8601.
+    who : str
+        Name of the person or account that answers for it.
+    reason : str
+        Why, in words.
+    limits : Limits
+        All limits from then on.
+    version, platform : str
+        As in an :class:`Entry`.
+    receipt : Receipt or None
+        The ledger's count and hash after this line; not part of its own content.
+
+    Examples
+    --------
+    >>> from shoal.privacy import Ledger
+    >>> ledger = Ledger(epsilon=1.0, who="ada")
+    >>> change = ledger.set_limit(epsilon=1.5, reason="the board agreed to a second release")
+    >>> change.who, change.limits.epsilon, change.receipt.count
+    ('ada', 1.5, 1)
+    """
+
+    time: str
+    who: str
+    reason: str
+    limits: "Limits"
+    version: str = __version__
+    platform: str = PLATFORM
+    receipt: Receipt | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a change that nobody answers for, or for no reason."""
+        for name in ("time", "who", "reason", "platform"):
+            if not _numbers.text(name, getattr(self, name)).strip():
+                raise ParameterError(
+                    f"{name} of a limit that is changed must be given, got {getattr(self, name)!r}",
+                    parameter=name,
+                    code="missing",
+                )
+        _numbers.instance("limits", self.limits, Limits)
+        parse_version(self.version)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain values that JSON can hold, without its receipt."""
+        return {
+            "time": self.time,
+            "who": self.who,
+            "reason": self.reason,
+            "limits": self.limits.to_dict(),
+            "version": self.version,
+            "platform": self.platform,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], receipt: Receipt | None = None) -> Self:
+        """Rebuild a change from :meth:`to_dict`; missing and unknown fields are refused."""
+        expected = {field.name for field in fields(cls)} - {"receipt"}
+        if set(plain) != expected:
+            raise ParameterError(
+                f"a change of limits must have the fields {sorted(expected)}, got {sorted(plain)}"
+            )
+        return cls(**{**plain, "limits": Limits.from_dict(plain["limits"])}, receipt=receipt)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """The limits of a :class:`shoal.privacy.Ledger`, validated.
@@ -217,7 +299,8 @@ class Limits:
     Parameters
     ----------
     epsilon : float
-        Limit on the total epsilon, > 0.
+        Limit on the total epsilon, > 0; infinite for a ledger that counts and refuses nothing,
+        which has no other limits.
     delta : float, default=0.0
         Limit on the total delta, in [0, 1).
     metric_epsilon : float, optional
@@ -253,10 +336,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Check every limit, and turn numpy's numbers into Python's."""
-        checked: dict[str, float] = {
-            "epsilon": _numbers.positive("epsilon", self.epsilon),
-            "delta": _numbers.probability("delta", self.delta),
-        }
+        checked: dict[str, float] = {"delta": _numbers.probability("delta", self.delta)}
+        if self.unlimited:
+            self._check_unlimited()
+        else:
+            checked["epsilon"] = _numbers.positive("epsilon", self.epsilon)
         if self.metric_epsilon is not None:
             checked["metric_epsilon"] = _numbers.positive("metric_epsilon", self.metric_epsilon)
         left = checked["delta"]
@@ -290,6 +374,21 @@ class Limits:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def unlimited(self) -> bool:
+        """Whether there is no limit."""
+        return isinstance(self.epsilon, float) and self.epsilon == math.inf
+
+    def _check_unlimited(self) -> None:
+        for name, value in self.__dict__.items():
+            if name not in ("epsilon", "table") and value != getattr(Limits, name):
+                raise ParameterError(
+                    f"{name} must be left out of a ledger without a limit, which counts spends of "
+                    f"every kind, got {value!r}",
+                    parameter=name,
+                    code="unexpected",
+                )
+
     def differences(self, other: Self, *, ignore_defaults: bool) -> list[str]:
         """Return the names of limits that differ from ``other``'s.
 
@@ -306,6 +405,8 @@ class Limits:
     def to_dict(self) -> dict[str, Any]:
         """Return the limits as plain values that JSON can hold."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.unlimited:
+            plain["epsilon"] = INFINITE
         privacy_unit = self.privacy_unit.to_dict()
         return {**plain, "adjacency": self.adjacency.value, "privacy_unit": privacy_unit}
 
@@ -319,4 +420,6 @@ class Limits:
             )
         adjacency = Adjacency(plain["adjacency"])
         privacy_unit = PrivacyUnit.from_dict(plain["privacy_unit"])
+        if plain["epsilon"] == INFINITE:
+            plain = {**plain, "epsilon": math.inf}
         return cls(**{**plain, "adjacency": adjacency, "privacy_unit": privacy_unit})
