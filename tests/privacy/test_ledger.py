@@ -339,7 +339,7 @@ class TestReadings:
 
     def test_substitution_in_an_add_remove_ledger_is_refused(self, new) -> None:
         ledger = new(epsilon=1.0)
-        with pytest.raises(GuaranteeError, match=r"Adjacency\.SUBSTITUTE"):
+        with pytest.raises(GuaranteeError, match="substitution"):
             ledger.spend(pure(0.1), adjacency=SUBSTITUTE)
         assert len(ledger) == 0
 

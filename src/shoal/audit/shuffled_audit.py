@@ -76,8 +76,8 @@ class ShuffledAudit:
             [
                 f"{self.result}{verdict}",
                 f"batches of {self.claim.n_reports:,} reports, delta = "
-                f"{rounded_up(self.claim.delta)}, local "
-                f"epsilon {rounded_up(self.claim.local_epsilon)}{exact} ({self.result.event})",
+                f"{rounded_up(self.claim.delta)}, local epsilon "
+                f"{rounded_up(self.claim.local_epsilon or 0.0)}{exact} ({self.result.event})",
             ]
         )
 

@@ -25,7 +25,7 @@ from shoal.privacy.accounting import (
 )
 from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_order
 from shoal.privacy.distance_units import convert_epsilon
-from shoal.privacy.entries import Limits
+from shoal.privacy.entries import NOTIONS, Limits
 from shoal.privacy.events import Event
 from shoal.privacy.gaussian_conversions import epsilon_to_gdp, gdp_to_pure
 from shoal.privacy.guarantee import Guarantee, Notion
@@ -33,7 +33,6 @@ from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_siz
 
 __all__ = ["Account", "Price", "counted_as"]
 
-_NOTIONS: tuple[Notion, ...] = ("central", "local", "shuffled", "metric")
 _BEYOND = "the recorded spends cannot be expressed within these limits"
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
 _SLACK = 1 + Fraction(1, 10**12)
@@ -197,7 +196,7 @@ class Account:
         if self._rule is not None:
             for own in self._by_notion.values():
                 own.close(self._rule, holds=self._holds(own))
-            self._closed_epsilon += min(self._epsilon, Fraction(self._open_epsilon))
+            self._closed_epsilon += Fraction(min(self._epsilon, self._open_epsilon))
             self._closed_delta = Fraction(self.limits.delta)
             self._begin()
         self.limits = limits
@@ -230,7 +229,7 @@ class Account:
         """What is promised of the recorded spends, one guarantee a notion."""
         return tuple(
             self._promise(notion, self._by_notion[notion])
-            for notion in _NOTIONS
+            for notion in NOTIONS
             if notion in self._by_notion
         )
 

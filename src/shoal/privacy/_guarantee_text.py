@@ -64,7 +64,7 @@ def _shuffled(guarantee: Guarantee) -> str:
         f"{guarantee.n_reports:,} {_batch(guarantee)} of one mechanism "
         "and without metadata, and the shuffler does not collude; two rounds are two batches, and "
         "a person's cost is that of the worse; without the shuffler, and for reports that are sent "
-        f"again, only local epsilon = {rounded_up(guarantee.local_epsilon)} holds"
+        f"again, only local epsilon = {rounded_up(guarantee.local_epsilon or 0.0)} holds"
     )
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from shoal import _html
 from shoal._numbers import rounded_down, rounded_up
+from shoal.privacy.entries import LimitChange
 
 if TYPE_CHECKING:
-    from shoal.privacy.entries import Entry, LimitChange, Limits
+    from shoal.privacy.entries import Entry, Limits
     from shoal.privacy.ledger import Ledger
 
 __all__ = ["ledger_html", "ledger_text"]
@@ -41,7 +42,7 @@ def ledger_html(ledger: Ledger) -> str:
 
 def _recorded(ledger: Ledger, entries: tuple[Entry, ...]) -> list[Entry | LimitChange]:
     """Return spends and changes of the limit in the order in which they were recorded."""
-    both = [*entries, *ledger.limit_changes]
+    both: list[Entry | LimitChange] = [*entries, *ledger.limit_changes]
     return sorted(both, key=lambda line: 0 if line.receipt is None else line.receipt.count)
 
 
@@ -58,10 +59,11 @@ def _title(ledger: Ledger) -> str:
 
 def _row(entry: Entry | LimitChange) -> tuple[str, ...]:
     number = "" if entry.receipt is None else str(entry.receipt.count)
-    if not hasattr(entry, "event"):
+    if isinstance(entry, LimitChange):
         when, who = entry.time[:19].replace("T", " "), _one_line(entry.who)
-        limit = _limit(entry.limits)
-        return number, when, who, "", "", "nothing", f"limit set to {limit}: {_one_line(entry.reason)}"
+        before = "" if entry.before.unlimited else f" from {_limit(entry.before)}"
+        why = f"limit set{before} to {_limit(entry.limits)}: {_one_line(entry.reason)}"
+        return number, when, who, "", "", "nothing", why
     purpose = _one_line(entry.purpose)
     return (
         number,
@@ -92,7 +94,7 @@ def _one_line(text: str) -> str:
 
 def _rest(entry: Entry | LimitChange) -> tuple[str, ...]:
     receipt = "" if entry.receipt is None else entry.receipt.hash
-    if not hasattr(entry, "event"):
+    if isinstance(entry, LimitChange):
         return "", "", "", "", receipt
     return (
         entry.table,

@@ -23,7 +23,7 @@ __all__ = ["NOTIONS", "Entry", "LimitChange", "Limits", "Receipt"]
 
 _HASH = re.compile("[0-9a-f]{64}")
 INFINITE = "infinite"  # JSON has no infinity
-NOTIONS = ("central", "local", "metric", "shuffled")
+NOTIONS: tuple[Notion, ...] = ("central", "local", "metric", "shuffled")
 PLATFORM = f"{sys.platform} {platform.machine()}".strip()
 
 
@@ -234,8 +234,8 @@ class LimitChange:
         Name of the person or account that answers for it.
     reason : str
         Why, in words.
-    limits : Limits
-        All limits from then on.
+    before, limits : Limits
+        All limits until then, and from then on.
     version, platform : str
         As in an :class:`Entry`.
     receipt : Receipt or None
@@ -253,6 +253,7 @@ class LimitChange:
     time: str
     who: str
     reason: str
+    before: "Limits"
     limits: "Limits"
     version: str = __version__
     platform: str = PLATFORM
@@ -267,7 +268,8 @@ class LimitChange:
                     parameter=name,
                     code="missing",
                 )
-        _numbers.instance("limits", self.limits, Limits)
+        for name in ("before", "limits"):
+            _numbers.instance(name, getattr(self, name), Limits)
         parse_version(self.version)
 
     def to_dict(self) -> dict[str, Any]:
@@ -276,6 +278,7 @@ class LimitChange:
             "time": self.time,
             "who": self.who,
             "reason": self.reason,
+            "before": self.before.to_dict(),
             "limits": self.limits.to_dict(),
             "version": self.version,
             "platform": self.platform,
@@ -289,7 +292,8 @@ class LimitChange:
             raise ParameterError(
                 f"a change of limits must have the fields {sorted(expected)}, got {sorted(plain)}"
             )
-        return cls(**{**plain, "limits": Limits.from_dict(plain["limits"])}, receipt=receipt)
+        limits = {name: Limits.from_dict(plain[name]) for name in ("before", "limits")}
+        return cls(**{**plain, **limits}, receipt=receipt)
 
 
 @dataclass(frozen=True, kw_only=True)

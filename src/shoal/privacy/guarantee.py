@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 from shoal import _html, _numbers
@@ -23,6 +23,7 @@ Notion = Literal["central", "local", "metric", "shuffled", "none"]
 
 _NOTIONS = ("central", "local", "metric", "shuffled", "none")
 _BATCH = ("local_epsilon", "n_reports")  # fields of a shuffled promise
+_SHOWN = "uncounted"  # no part of the promise: no document has it
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,9 @@ class Guarantee:
         Only for ``"shuffled"``: the local epsilon that holds without the shuffler.
     n_reports : int or None, default=None
         Only for ``"shuffled"``: the smallest number of honest reports in a batch.
+    uncounted : bool, default=False
+        Whether no ledger was charged for what it covers. It is shown by ``repr`` alone: it changes
+        nothing of the promise, and guarantees that differ in it are equal.
 
     Examples
     --------
@@ -85,6 +89,7 @@ class Guarantee:
     mu: float | None = None
     local_epsilon: float | None = None
     n_reports: int | None = None
+    uncounted: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check every field; a promise that is malformed must not exist."""
@@ -332,6 +337,7 @@ class Guarantee:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values that JSON can hold."""
         plain = asdict(self)
+        del plain[_SHOWN]
         plain["adjacency"] = self.adjacency.value
         plain["privacy_unit"] = self.privacy_unit.to_dict()
         if self.notion == "none":
@@ -355,7 +361,7 @@ class Guarantee:
         guarantee : Guarantee
             The same guarantee.
         """
-        expected = {field.name for field in fields(cls)}
+        expected = {one.name for one in fields(cls)} - {_SHOWN}
         # What is about a batch is written for shuffled promises only.
         missing = dict.fromkeys(_BATCH)
         given = {**missing, **plain} if isinstance(plain, Mapping) else {}
@@ -376,6 +382,12 @@ class Guarantee:
 
     def __str__(self) -> str:
         return guarantee_text(self)
+
+    def __repr__(self) -> str:
+        held = [one.name for one in fields(self) if one.name != _SHOWN]
+        held += [_SHOWN] if self.uncounted else []  # of a fit without a ledger
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in held)
+        return f"{type(self).__name__}({shown})"
 
     def _repr_html_(self) -> str:
         return _html.block(_html.promise(str(self), holds=self.holds))

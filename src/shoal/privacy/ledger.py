@@ -151,6 +151,7 @@ class Ledger:
         self._file = None if path is None else LedgerFile(_absolute(path))
         self._limits = asked
         self._consistent_in = -1
+        self._account: Account | Tally
         self._restart()
         if self._file is not None:
             self._open(self._file, asked, complete=epsilon is not None)
@@ -394,7 +395,7 @@ class Ledger:
                     parameter="epsilon",
                     code="range",
                 )
-            change = LimitChange(Entry.now(), self._who, reason, limits)
+            change = LimitChange(Entry.now(), self._who, reason, before, limits)
             self._account = self._account.change(limits)
             change = replace(change, receipt=self._write(descriptor, change.to_dict()))
             self._changes.append(change)
@@ -535,9 +536,8 @@ class Ledger:
             self._file.rewind()
         else:
             _, self._head = Head().after(new_header(self._limits.to_dict()))
-        self._account: Account | Tally = (
-            Tally(self._limits) if self._limits.unlimited else Account(self._limits)
-        )
+        unlimited = self._limits.unlimited
+        self._account = Tally(self._limits) if unlimited else Account(self._limits)
         self._entries: list[Entry] = []
         self._changes: list[LimitChange] = []
         self._consistent_in = os.getpid()
@@ -550,6 +550,8 @@ class Ledger:
         for line in file.read_new(descriptor, _parsed):
             try:
                 if isinstance(line, LimitChange):
+                    if line.before != self._account.limits:
+                        raise ParameterError("before must be the limits in force, got others")
                     self._account = self._account.change(line.limits)
                     self._changes.append(line)
                 else:
@@ -570,8 +572,8 @@ class Ledger:
         if entry.table and named and entry.table != named:
             raise GuaranteeError(
                 f"this ledger counts what is spent on the table {named!r}, not on "
-                f"{entry.table!r}: keep a ledger for each, or give both one name where they are "
-                "about the same people"
+                f"{entry.table!r}: give both one name if they are about the same people, or charge "
+                "the ledger of the other people"
             )
         price = self._price(entry)
         self._account.check(price)

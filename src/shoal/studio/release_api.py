@@ -174,6 +174,7 @@ def _priced(
     charged = trial.entries[kept:]
     settings = asked.settings
     total = settings.epsilon + (settings.profile or 0.0)
+    limit = rounded_up(ledger.limits.epsilon)
     return {
         **told,
         "guarantees": [str(promise) for promise in promises],
@@ -182,7 +183,7 @@ def _priced(
         "unit": str(charged[0].privacy_unit),
         "after": ledger_summary(trial),
         "total": total,
-        "button": f"Spend epsilon {rounded_up(total)} of {rounded_up(ledger.limits.epsilon)} and release",
+        "button": f"Spend epsilon {rounded_up(total)} of {limit} and release",
     }
 
 

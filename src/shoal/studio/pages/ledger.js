@@ -31,22 +31,25 @@ class StudioLedger extends StudioPage {
     if (ledger) {
       const parts = spent(ledger, `Ledger of ${ledger.table || table.name}`);
       if (!ledger.entries && !ledger.in_file) parts.push(this.#limit(path, ledger, "Change the limit"));
+      else parts.push(this.#limit(path, ledger, "Raise the limit", { raised: true }));
       return parts;
     }
-    if (!file.ledger) return [this.#limit(path, null, "Set the limit", file.file)];
+    if (!file.ledger) return [this.#limit(path, null, "Set the limit", { file: file.file })];
     return [...spent(file.ledger, `Ledger in ${file.file}`), this.#join(path, table, file)];
   }
 
-  #limit(path, ledger, title, file = null) {
+  #limit(path, ledger, title, { file = null, raised = false } = {}) {
     const epsilon = element("input", { type: "number", min: 0, step: "any", required: true, value: ledger?.epsilon ?? 2 });
     const delta = element("input", { type: "number", min: 0, max: 1, step: "any", required: true, value: ledger?.delta ?? 0 });
+    const reason = element("input", { type: "text", required: true, maxLength: 1000 });
     const told = element("p", { role: "alert", className: "bad-words" });
     const where = file ? `It is written to ${file} and outlives the studio.` : "It is kept in memory and lost when the studio ends: start the studio with --ledger FILE to keep it.";
     const send = async (event) => {
       event.preventDefault();
       told.textContent = "";
       try {
-        await post(path, { epsilon: Number(epsilon.value), delta: Number(delta.value) });
+        const asked = { epsilon: Number(epsilon.value), delta: Number(delta.value) };
+        await post(path, raised ? { ...asked, reason: reason.value } : asked);
       } catch (problem) {
         if (!(problem instanceof Problem) || problem.lost) throw problem;
         told.textContent = problem.message;
@@ -55,10 +58,13 @@ class StudioLedger extends StudioPage {
       await this.show(this.state);
     };
     return card(title, {},
-      element("p", {}, `Set it before anything is spent, for all releases together; afterward it cannot change. ${where}`),
+      element("p", {}, raised
+        ? "The people in the table will bear more. The ledger records the new limit with your name and the reason, and forgets nothing that was spent."
+        : `Set it before anything is spent, for all releases together; afterward it can be raised only, with a reason. ${where}`),
       element("form", { onsubmit: send },
         field("Limit on epsilon", epsilon, "1 or less is a strong promise; above 10 is hardly any promise."),
         field("Limit on delta", delta, "0 allows only pure epsilon; keywords and Gaussian noise need a small delta, such as 0.000001."),
+        raised ? field("Reason", reason) : null,
         told, element("button", { type: "submit", className: "main" }, title)));
   }
 
