@@ -1,4 +1,4 @@
-"""Numbers that are shown: what is promised or spent is never less than it is, what is left never more."""
+"""What is promised or spent is never shown as less than it is, what is left never as more."""
 
 from decimal import Decimal
 from fractions import Fraction

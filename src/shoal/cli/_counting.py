@@ -108,7 +108,7 @@ class _AtFirstSpend(Ledger):
 
 
 def count_spends(
-    path: Path | None,
+    ledger: Path | None,
     data: Path,
     out: Path,
     *,
@@ -123,22 +123,21 @@ def count_spends(
     from shoal.tables import array_file
 
     if no_ledger:
-        given = {"--ledger": path, "--table": table, "--who": who}
+        given = {"--ledger": ledger, "--table": table, "--who": who}
         for option, value in given.items():
             if value is not None:
                 raise ParameterError(f"{option} must come without --no-ledger, got {str(value)!r}")
         return Counting(None, data.name)
-    if path is None and os.environ.get(VARIABLE):
-        path = Path(os.environ[VARIABLE])
+    if ledger is None and os.environ.get(VARIABLE):
+        ledger = Path(os.environ[VARIABLE])
     file = array_file(data)
     name = (data.stem or data.resolve().name) if table is None else table
     shown = table or data.name or data.resolve().name
     kwargs = {"table": name, "who": who, "output": out.name or out.resolve().name}
-    named = path is not None
-    path = _beside(file) if path is None else path
+    path = _beside(file) if ledger is None else ledger
     empty = Counting(None, shown, path)
     empty.check_apart("--out", out)
-    if not named and (not path.exists() or not path.stat().st_size):
+    if ledger is None and (not path.exists() or not path.stat().st_size):
         _check_writable(path, file)
         return empty._replace(ledger=_AtFirstSpend(path, **kwargs))
     counted = open_ledger(path).table

@@ -90,12 +90,17 @@ def ledger_command(
 
     unit = _privacy_unit(user_column, rows_per_user)
     named = {"table": table} if table else {}
-    size = {"epsilon": epsilon, "metric_epsilon": metric_epsilon, "metric_unit": metric_unit}
     if reason is not None:
         if user_column:
             raise ParameterError(f"--user-column must come without --reason, got {user_column!r}")
         ledger = open_ledger(file, who=who, **named)
-        ledger.set_limit(reason=reason, delta=delta, **{**size, "metric_unit": metric_unit or None})
+        ledger.set_limit(
+            reason=reason,
+            epsilon=epsilon,
+            delta=delta,
+            metric_epsilon=metric_epsilon,
+            metric_unit=metric_unit or None,
+        )
     elif who is not None:
         raise ParameterError(f"--who must come with --reason WHY, got {who!r} without it")
     elif epsilon is None:
@@ -106,7 +111,9 @@ def ledger_command(
             )
         ledger = open_ledger(file, **named)
     else:
-        ledger = open_ledger(file, **size, delta=delta or 0.0, table=table, privacy_unit=unit)
+        limits = {"epsilon": epsilon, "delta": delta or 0.0, "metric_epsilon": metric_epsilon}
+        kwargs = {"metric_unit": metric_unit, "table": table, "privacy_unit": unit}
+        ledger = open_ledger(file, **limits, **kwargs)
     if release is not None:
         _check_release(ledger, release)
     if html_page is not None:
