@@ -25,10 +25,11 @@ from shoal.privacy.accounting import (
 )
 from shoal.privacy.conversions import epsilon_to_zcdp, renyi_to_epsilon, zcdp_order
 from shoal.privacy.distance_units import convert_epsilon
-from shoal.privacy.entries import NOTIONS, Limits
+from shoal.privacy.entries import NOTIONS
 from shoal.privacy.events import Event
 from shoal.privacy.gaussian_conversions import epsilon_to_gdp, gdp_to_pure
 from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.limits import Limits
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
 
 __all__ = ["Account", "Price", "counted_as"]
@@ -455,7 +456,7 @@ def _check_larger(limits: Limits, before: Limits) -> None:
             )
         if name != "metric_unit" and old is not None and (new is None or new < old):
             raise ParameterError(
-                f"{name} of a ledger can be raised only: it is {old!r}, got {new!r}",
+                f"{name} of a ledger can be raised only, and is {old!r}, got {new!r}",
                 parameter=name,
                 code="range",
             )

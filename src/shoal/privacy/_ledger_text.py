@@ -9,8 +9,9 @@ from shoal._numbers import rounded_down, rounded_up
 from shoal.privacy.entries import LimitChange
 
 if TYPE_CHECKING:
-    from shoal.privacy.entries import Entry, Limits
+    from shoal.privacy.entries import Entry
     from shoal.privacy.ledger import Ledger
+    from shoal.privacy.limits import Limits
 
 __all__ = ["ledger_html", "ledger_text"]
 

@@ -15,10 +15,11 @@ from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy._account import Account, Price, counted_as
 from shoal.privacy.accounting import cost, leaves
 from shoal.privacy.distance_units import convert_epsilon, parse_unit
-from shoal.privacy.entries import NOTIONS, Limits
+from shoal.privacy.entries import NOTIONS
 from shoal.privacy.events import Event
 from shoal.privacy.gaussian_conversions import gdp_to_epsilon
 from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.limits import Limits
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
 
 __all__ = ["Tally"]

@@ -22,9 +22,10 @@ from shoal.privacy._ledger_file import Head, LedgerFile, new_header, open_header
 from shoal.privacy._ledger_text import ledger_html, ledger_text
 from shoal.privacy._tally import Tally
 from shoal.privacy.advisories import Advisory, read_advisories
-from shoal.privacy.entries import Entry, LimitChange, Limits, Receipt
+from shoal.privacy.entries import Entry, LimitChange, Receipt
 from shoal.privacy.events import Event
 from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.limits import Limits
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit
 
 __all__ = ["Ledger"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from shoal._numbers import rounded_up
 from shoal.exceptions import LedgerFileError
-from shoal.privacy import Entry, Ledger, PrivacyUnit
+from shoal.privacy import Entry, Ledger, LimitChange, PrivacyUnit
 from shoal.service import RefusedError
 from shoal.studio.settings import StudioSettings
 from shoal.studio.workspace import StudioTable, Workspace, ledger_summary
@@ -106,6 +106,7 @@ def describe_ledger(ledger: Ledger) -> dict[str, Any]:
         "file": ledger.path,
         "receipt": str(ledger.receipt),
         "list": [_plain(entry) for entry in ledger.entries],
+        "changes": [_plain_change(change) for change in ledger.limit_changes],
     }
 
 
@@ -165,6 +166,18 @@ def _in_file(path: Path, limit: dict[str, Any], unit: PrivacyUnit, name: str) ->
         raise LedgerFileError(
             f"a ledger must be a file that can be used, got {str(path)!r}: {failure.strerror}"
         ) from None
+
+
+def _plain_change(change: LimitChange) -> dict[str, Any]:
+    limits = change.limits
+    return {
+        "number": None if change.receipt is None else change.receipt.count,
+        "time": change.time,
+        "who": change.who,
+        "reason": change.reason,
+        "epsilon": limits.epsilon,
+        "delta": limits.delta,
+    }
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

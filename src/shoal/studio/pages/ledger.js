@@ -111,11 +111,17 @@ function spent(ledger, title) {
     String(one.number), new Date(one.time).toLocaleString("en"), one.who || "–", one.price,
     one.purpose + (one.seeded ? " (seeded: no promise)" : ""), one.table || "–", one.columns.join(", ") || "–", one.unit, one.hash.slice(0, 16),
   ]);
+  const raised = ledger.changes.map((one) => [
+    String(one.number), new Date(one.time).toLocaleString("en"), one.who,
+    `epsilon ${roundedUp(one.epsilon)}${one.delta ? `, delta ${roundedUp(one.delta)}` : ""}`, one.reason,
+  ]);
   return [
     card(title, {}, ledgerBar(ledger, "Used so far"), ...promises,
       element("p", { className: "hint" }, `It protects each ${ledger.unit}. ${ledger.file ? `File: ${ledger.file}; other programs may charge it too. ` : "It is kept in the studio's memory. "}${ledger.receipt}.`)),
     ...(rows.length ? [card("Who spent what", {},
       grid(["No.", "When", "Who", "Cost", "What", "Table", "Columns", "To each", "Hash"], rows, { caption: "Entries of the ledger, oldest first" }))] : []),
+    ...(raised.length ? [card("Limits raised", {},
+      grid(["No.", "When", "Who", "New limit", "Reason"], raised, { caption: "Changes of the limit, oldest first" }))] : []),
   ];
 }
 
