@@ -5,6 +5,7 @@ import numbers
 import re
 import unicodedata
 from collections.abc import Collection, Hashable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -14,6 +15,8 @@ from shoal.exceptions import Code, ParameterError
 BY_SCHEMA = "describe the table with a schema (`shoal schema FILE`, or shoal.Schema)"
 FINITE = f"X must hold finite numbers, got NaN or inf: drop those records, or {BY_SCHEMA}"
 
+# A sum of shares such as 0.1 is off by so little, and ledgers accept it (proofs/ledger.md).
+SLACK = Decimal("1e-12")
 LONGEST = 1024  # bits of a whole number, or characters at either end, that a message shows
 
 Kind = TypeVar("Kind")
@@ -209,3 +212,60 @@ def readable(value: float) -> str:
     ('182,944', '0.315', '12')
     """
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def rounded_up(value: float, digits: int = 6) -> str:
+    """Write an epsilon or a delta that is promised or spent: rounded up, as a promise must be.
+
+    What is above a shorter number by one part in 10^12 at most is written as that number.
+
+    Parameters
+    ----------
+    value : float
+        What is promised or spent.
+    digits : int, default=6
+        Significant digits.
+
+    Returns
+    -------
+    text : str
+        In the form of the format ``"g"``.
+
+    Examples
+    --------
+    >>> rounded_up(1.0000049), rounded_up(0.1 + 0.2), rounded_up(0.12341, 3)
+    ('1.00001', '0.3', '0.124')
+    """
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def rounded_down(value: float, digits: int = 6) -> str:
+    """Write an epsilon or a delta that is left to spend: rounded down, so that it can be spent.
+
+    Parameters
+    ----------
+    value, digits
+        As for :func:`rounded_up`.
+
+    Returns
+    -------
+    text : str
+        In the form of the format ``"g"``.
+
+    Examples
+    --------
+    >>> rounded_down(0.9999999), rounded_down(1 - 0.7)
+    ('0.999999', '0.3')
+    """
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    nearest = f"{value:.{digits}g}"
+    if not math.isfinite(value):
+        return nearest
+    exact = Decimal(value)
+    if abs(Decimal(nearest) - exact) <= abs(exact) * SLACK:
+        return nearest
+    place = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{float(exact.quantize(place, rounding=rounding)):.{digits}g}"

@@ -113,7 +113,8 @@ def refuse_users(schema: Schema | None) -> None:
     if field is not None:
         raise ParameterError(
             f"schema must have no field with the role {field.role!r} here, where the promise is to "
-            f"rows and each counts once, got {field.name!r}: give it the role 'ignore'",
+            f"rows and each counts once, got {field.name!r}: use DPKMeans, whose promise can be to "
+            "users, or a table and a schema of one row for each user",
             code="unsupported",
         )
 
@@ -139,8 +140,7 @@ def _encoded_table(
             "X must be in memory where the schema says whose record each row is, or how much it "
             "counts, got files or a Spark DataFrame",
             code="unsupported",
-            in_python="read the table first, or give those fields the role 'ignore' for a promise "
-            "to rows",
+            in_python="read the table first",
         )
     ours = not isinstance(X, ArrayTable) or schema.space.holds(np.asarray(X.X, dtype=np.float64))
     if table.schema != schema or not ours:

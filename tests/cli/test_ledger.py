@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from shoal.cli.ledger import ledger_command
 from shoal.exceptions import LedgerFileError, ShoalError
 from shoal.privacy import Ledger, MetricEvent, PureEvent, Release
+from shoal.privacy.advisories import read_advisories
 
 app = typer.Typer()
 app.command()(ledger_command)
@@ -144,3 +145,55 @@ def test_a_release_is_found_in_the_ledger_that_paid(path, tmp_path):
     assert refused.stdout == ""
     Release("counts", {"k": 2}, promise).save(file)
     assert "one that a ledger paid for" in str(run(path, "--release", file).exception)
+
+
+def test_a_limit_is_raised_with_a_reason(path):
+    result = run(path, "--epsilon", "4", "--reason", "a second study", "--who", "ada")
+    assert result.exit_code == 0, result.output
+    assert "from epsilon = 3" in result.stdout
+    assert Ledger(path).limits.epsilon == 4.0
+    found = json.loads(run(path, "--json").stdout)
+    (change,) = found["limit_changes"]
+    assert (change["who"], change["reason"]) == ("ada", "a second study")
+    assert run(path, "--metric-epsilon", "3", "--reason", "reports").exit_code == 0
+    assert Ledger(path).limits.metric_epsilon == 3.0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--epsilon", "1", "--reason", "less"),
+        ("--reason", "nothing"),
+        ("--epsilon", "4", "--reason", ""),
+        ("--epsilon", "4", "--who", "ada"),
+        ("--epsilon", "4"),
+        ("--epsilon", "4", "--reason", "users", "--user-column", "person"),
+    ],
+)
+def test_what_raises_no_limit_changes_nothing(path, words):
+    before = path.read_bytes()
+    assert isinstance(run(path, *words).exception, ShoalError)
+    assert path.read_bytes() == before
+
+
+def test_verify_says_that_nothing_is_known(path):
+    result = run(path, "--verify")
+    assert result.exit_code == 0
+    assert "verified: 2 entries" in result.stdout
+    assert json.loads(run(path, "--verify", "--json").stdout)["broken"] == []
+
+
+def test_verify_names_broken_promises(path, tmp_path, monkeypatch):
+    flaw = {"id": "MADE-UP-1", "summary": "Counts lack noise.", "advice": "Withdraw it."}
+    listed = [{**flaw, "events": ["PureEvent"]}]
+    file = tmp_path / "made-up.json"
+    file.write_text(json.dumps({"shoal_advisories": 1, "advisories": listed}), "utf-8")
+    monkeypatch.setattr(read_advisories, "__defaults__", (file,))
+    result = run(path, "--verify")
+    assert result.exit_code == 1
+    (line,) = result.stdout.splitlines()
+    assert "entry 1" in line
+    assert "MADE-UP-1" in line
+    assert "Withdraw it." in line
+    found = run(path, "--verify", "--json")
+    assert (found.exit_code, json.loads(found.stdout)["broken"][0]["entry"]) == (1, 1)

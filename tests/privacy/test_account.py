@@ -25,7 +25,7 @@ from shoal.privacy import (
     gdp_to_delta,
 )
 from shoal.privacy._account import Account
-from shoal.privacy.entries import Limits
+from shoal.privacy.limits import Limits
 
 ADD_REMOVE = Adjacency.ADD_REMOVE
 

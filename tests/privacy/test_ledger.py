@@ -110,7 +110,7 @@ class TestPure:
             gaussian(1e-9),
             ApproximateEvent(epsilon=0.1, delta=1e-9),
         ):
-            with pytest.raises(BudgetExceededError, match=r"delta is 0.*declare"):
+            with pytest.raises(BudgetExceededError, match="delta is 0"):
                 ledger.spend(event)
         assert len(ledger) == 0
 
@@ -142,7 +142,7 @@ class TestWithDelta:
         with pytest.raises(BudgetExceededError, match=r"asked mu = 0\.001"):
             ledger.spend(GDPEvent(mu=0.001))
         both = new(epsilon=1.0, delta=1e-6, approximate_delta=1e-7, gdp_delta=9e-7)
-        with pytest.raises(BudgetExceededError, match=r"has no mu.*declare Ledger\(gdp_delta"):
+        with pytest.raises(BudgetExceededError, match="has no mu"):
             both.spend(ApproximateEvent(epsilon=1.5, delta=1e-9))
 
     def test_exact_gaussian_accounting_goes_further_than_zcdp(self) -> None:
@@ -213,13 +213,13 @@ class TestWithDelta:
     def test_the_first_spend_divides_delta(self) -> None:
         first_approximate = Ledger(epsilon=1.0, delta=1e-6)
         first_approximate.spend(ApproximateEvent(epsilon=0.1, delta=1e-7))
-        with pytest.raises(BudgetExceededError, match="approximate_delta"):
+        with pytest.raises(BudgetExceededError, match="no pure epsilon"):
             first_approximate.spend(gaussian(1e-6))
         first_approximate.spend(ApproximateEvent(epsilon=0.1, delta=9e-7))
 
         first_gaussian = Ledger(epsilon=1.0, delta=1e-6)
         first_gaussian.spend(gaussian(1e-6))
-        with pytest.raises(BudgetExceededError, match="approximate_delta"):
+        with pytest.raises(BudgetExceededError, match="that is for events with a delta"):
             first_gaussian.spend(ApproximateEvent(epsilon=0.1, delta=1e-9))
 
         first_pure = Ledger(epsilon=1.0, delta=1e-6)
@@ -340,7 +340,7 @@ class TestReadings:
 
     def test_substitution_in_an_add_remove_ledger_is_refused(self, new) -> None:
         ledger = new(epsilon=1.0)
-        with pytest.raises(GuaranteeError, match=r"Adjacency\.SUBSTITUTE"):
+        with pytest.raises(GuaranteeError, match="substitution"):
             ledger.spend(pure(0.1), adjacency=SUBSTITUTE)
         assert len(ledger) == 0
 
@@ -416,7 +416,7 @@ class TestWords:
         for part in (
             "epsilon 0.5",
             "histogram",
-            "mu 0.141421",
+            "mu 0.141422",
             "sums and <b>",
             "0.5 per km",
             "promised: central",
@@ -443,7 +443,9 @@ class TestBadInput:
             Ledger()
         for limits in (
             {"epsilon": 0.0},
-            {"epsilon": math.inf},
+            {"epsilon": math.inf, "delta": 1e-6},
+            {"epsilon": math.inf, "metric_epsilon": 1.0, "metric_unit": "m"},
+            {"epsilon": -math.inf},
             {"epsilon": "1"},
             {"epsilon": True},
             {"epsilon": 1.0, "delta": 1.0},

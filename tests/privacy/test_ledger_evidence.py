@@ -27,7 +27,7 @@ from shoal.privacy import (
 )
 from shoal.privacy._account import Account
 from shoal.privacy._ledger_file import encode_line
-from shoal.privacy.entries import Limits
+from shoal.privacy.limits import Limits
 
 HALF = PureEvent(epsilon=0.5)
 

@@ -188,7 +188,7 @@ def test_users_and_records_no_longer_add_up_to_a_false_sentence():
         users.spend(PureEvent(epsilon=1.0))
     with pytest.raises(GuaranteeError, match="same id column"):
         users.spend(PureEvent(epsilon=1.0), privacy_unit=HOUSEHOLD)
-    with pytest.raises(GuaranteeError, match="name the column"):
+    with pytest.raises(GuaranteeError, match="same id column"):
         users.spend(PureEvent(epsilon=1.0), privacy_unit=UNNAMED)
     with pytest.raises(GuaranteeError):
         users.check(PureEvent(epsilon=1.0))

@@ -14,7 +14,7 @@ def add(workspace, name="people.csv", schema=SCHEMA):
     return workspace.add(name, "upload", {"age": ["3"], "city": ["A"]}, schema)
 
 
-def test_a_limit_is_set_before_anything_is_spent_and_then_stays():
+def test_a_limit_is_set_before_anything_is_spent_and_then_raised_with_a_reason_only():
     with studio_here() as (workspace, _, client, _):
         table = add(workspace)
         path = f"/api/tables/{table.id}/ledger"
@@ -25,8 +25,14 @@ def test_a_limit_is_set_before_anything_is_spent_and_then_stays():
         table.ledger.spend(PureEvent(epsilon=0.5), purpose="counts", columns=["age"])
         refused = client.post(path, json={"epsilon": 3.0, "delta": 1e-6})
         assert refused.status_code == 422
-        assert "limits nothing" in refused.json()["detail"]
-        assert client.post(path, json={"epsilon": 2.0, "delta": 1e-6}).status_code == 200
+        assert table.ledger.limits.epsilon == 2.0
+        raised = {"epsilon": 3.0, "delta": 1e-6, "reason": "a second study"}
+        (change,) = client.post(path, json=raised).json()["ledger"]["changes"]
+        assert (change["number"], change["reason"]) == (2, "a second study")
+        assert table.ledger.remaining == 2.5
+        lowered = client.post(path, json={"epsilon": 1.0, "delta": 1e-6, "reason": "less"})
+        assert (lowered.status_code, table.ledger.limits.epsilon) == (422, 3.0)
+        assert client.post(path, json={"epsilon": 3.0, "delta": 1e-6}).status_code == 200
         told = client.get(path).json()["ledger"]
         assert (told["entries"], told["list"][0]["price"], told["list"][0]["columns"]) == (
             1,

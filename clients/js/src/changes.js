@@ -1,6 +1,6 @@
 // A document of a campaign that has changed: fetched again, and refused where it promises less than the one before.
 
-import { short } from "./errors.js";
+import { roundedUp } from "./errors.js";
 import { canonical } from "./json.js";
 import { fail } from "./refusals.js";
 
@@ -51,7 +51,7 @@ export async function renew(agreements, id, { url }) {
  */
 const grown = (name, which, { [name]: now = 0 }, { [name]: then = 0 }) => [
   now > then,
-  `${name} of ${which} is ${short(now)}, above ${short(then)}`,
+  `${name} of ${which} is ${roundedUp(now)}, above ${roundedUp(then)}`,
 ];
 
 /**

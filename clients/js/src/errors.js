@@ -19,5 +19,12 @@ export const part = (loading, code = "campaign") =>
 /** Refuse what the app gave. @param {string} message */
 export const badParameter = (message) => fail("parameter", message);
 
-/** Write a number for people. @param {number} value */
-export const short = (value) => +value.toPrecision(6);
+/**
+ * Write an epsilon that is promised or spent: rounded up to six digits, but for the last digits of a sum.
+ *
+ * @param {number} value above 0
+ */
+export const roundedUp = (value) => {
+  const near = +value.toPrecision(6);
+  return near < value * (1 - 1e-12) ? +(near + 10 ** (Math.floor(Math.log10(value)) - 5)).toPrecision(6) : near;
+};

@@ -15,6 +15,12 @@ const SOMEONE = "Someone who sees all that is sent, and holds two answers for eq
 /** @param {number} value @returns {string} three digits of it */
 const short = (value) => String(Number(value.toPrecision(3)));
 
+/** @param {number} value @returns {string} three digits, rounded down: farther apart, guesses are right more often */
+const below = (value) => {
+  const near = +value.toPrecision(3);
+  return short(near > value * (1 + 1e-12) ? near - 10 ** (Math.floor(Math.log10(value)) - 2) : near);
+};
+
 /** @param {number} count @param {string} word @returns {string} */
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
@@ -47,7 +53,7 @@ export function promise(campaign) {
   const { low, high } = boxOf(mechanism); // answers are rounded to points in it: its diameter covers that too
   const widest = guesses(rate * Math.hypot(...high.map((end, i) => end - /** @type {number} */ (low[i]))));
   /** @param {number} times */
-  const apart = (times) => `${short(times / epsilon)} ${/^\d/.test(unit) ? "times " : ""}${unit}`.trim();
+  const apart = (times) => `${below(times / epsilon)} ${/^\d/.test(unit) ? "times " : ""}${unit}`.trim();
   // Two answers to one question are at most the root of its weight apart, missing ones included.
   const roots = schema ? featureFields(schema).map(({ weight = 1 }) => Math.sqrt(weight)) : [];
   const question = rate * Math.max(...roots) + slack;

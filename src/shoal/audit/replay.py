@@ -28,6 +28,7 @@ import numpy as np
 from sklearn.base import clone
 
 from shoal import _numbers
+from shoal._numbers import rounded_up
 from shoal.audit._recorder import Recording, Step, record
 from shoal.audit.estimators._releases import leaves, released
 from shoal.audit.estimators.neighbors import Neighbors, check_pairs, default_pairs
@@ -365,8 +366,8 @@ class _Replay:
         yield from self._sums(releases)
         if self.claimed is not None and (failures := _failures(first)) > self.delta * (1 + SLACK):
             yield (
-                f"all releases may fail with probability {failures:.4g}, claimed delta "
-                f"{self.delta:.4g}"
+                f"all releases may fail with probability {rounded_up(failures, 4)}, claimed delta "
+                f"{rounded_up(self.delta, 4)}"
             )
         yield from self._charges(first)
         yield from self._published_differences(first, second)
@@ -411,9 +412,11 @@ class _Replay:
             yield "noise was drawn before the ledger was charged"
         charged, failures = _charged(fitted.ledger)
         if not math.isclose(charged, self.claimed, rel_tol=SLACK):
-            yield f"the ledger was charged epsilon {charged:.4g}, promised {self.claimed:.4g}"
+            paid, promised = rounded_up(charged, 4), rounded_up(self.claimed, 4)
+            yield f"the ledger was charged epsilon {paid}, promised {promised}"
         if failures < _failures(fitted) * (1 - SLACK):
-            yield f"the ledger was charged delta {failures:.4g} for {_failures(fitted):.4g}"
+            paid, due = rounded_up(failures, 4), rounded_up(_failures(fitted), 4)
+            yield f"the ledger was charged delta {paid} for {due}"
 
     def _published_differences(self, first: Recording, second: Recording) -> Iterable[str]:
         for name, text in first.texts.items():

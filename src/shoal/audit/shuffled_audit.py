@@ -17,6 +17,7 @@ from scipy.special import gammaln, logsumexp
 
 from shoal import _numbers
 from shoal._build import detached
+from shoal._numbers import rounded_up
 from shoal._report_channel import PartitionChannel
 from shoal._typing import Floats
 from shoal.audit.bounds._measure import as_vector, bound_event
@@ -74,8 +75,9 @@ class ShuffledAudit:
         return "\n".join(
             [
                 f"{self.result}{verdict}",
-                f"batches of {self.claim.n_reports:,} reports, delta = {self.claim.delta:g}, local "
-                f"epsilon {self.claim.local_epsilon:g}{exact} ({self.result.event})",
+                f"batches of {self.claim.n_reports:,} reports, delta = "
+                f"{rounded_up(self.claim.delta)}, local epsilon "
+                f"{rounded_up(self.claim.local_epsilon or 0.0)}{exact} ({self.result.event})",
             ]
         )
 

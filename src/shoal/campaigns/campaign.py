@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from shoal import _numbers
 from shoal._json_text import read_json
+from shoal._numbers import rounded_up
 from shoal.campaigns.sealing import SEALED_OVERHEAD
 from shoal.campaigns.shuffler import Shuffler
 from shoal.exceptions import ParameterError
@@ -320,10 +321,13 @@ def _weaker_promise(new: Campaign, old: Campaign) -> list[str]:
     if (one.notion, one.unit, one.adjacency) != (before.notion, before.unit, before.adjacency):
         reasons.append(f"its promise is {one.notion}, not {before.notion}, or of another unit")
     if one.epsilon > before.epsilon:
-        reasons.append(f"epsilon of a report is {one.epsilon:g}, above {before.epsilon:g}")
+        reasons.append(
+            f"epsilon of a report is {rounded_up(one.epsilon)}, above {rounded_up(before.epsilon)}"
+        )
     if new.guarantee.epsilon > old.guarantee.epsilon:
         reasons.append(
-            f"epsilon of all reports is {new.guarantee.epsilon:g}, above {old.guarantee.epsilon:g}"
+            f"epsilon of all reports is {rounded_up(new.guarantee.epsilon)}, above "
+            f"{rounded_up(old.guarantee.epsilon)}"
         )
     if one.slack > before.slack:
         reasons.append(f"slack of a report is {one.slack:g}, above {before.slack:g}")
@@ -332,7 +336,7 @@ def _weaker_promise(new: Campaign, old: Campaign) -> list[str]:
             f"slack of all reports is {new.guarantee.slack:g}, above {old.guarantee.slack:g}"
         )
     if one.delta > before.delta:
-        reasons.append(f"delta is {one.delta:g}, above {before.delta:g}")
+        reasons.append(f"delta is {rounded_up(one.delta)}, above {rounded_up(before.delta)}")
     if _question(new) != _question(old):
         reasons.append("it asks for another record")
     if new.mechanism_digest != old.mechanism_digest:

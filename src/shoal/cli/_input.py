@@ -209,7 +209,7 @@ def open_records(
             raise ParameterError(
                 f"a schema with the role {field.role!r} must come with one CSV or Parquet file, "
                 f"got {str(path)!r}: it is read at once to see the rows of each user; put the "
-                "records into one file, or give the field the role 'ignore' for a promise per row"
+                "records into one file"
             )
     if schema is not None:
         if any(apart) or not _is_streamed(path):

@@ -17,6 +17,7 @@ __all__ = [
     "LedgerFile",
     "NamedColumns",
     "NoHeader",
+    "NoLedger",
     "SchemaFile",
     "Settings",
     "TableName",
@@ -119,7 +120,16 @@ Settings = Annotated[
         autocompletion=complete_settings,
     ),
 ]
-LedgerFile = Annotated[Path | None, typer.Option(help="Ledger to charge; made by `shoal ledger`.")]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Ledger to charge; made by `shoal ledger`. Default: the one that SHOAL_LEDGER names, "
+        "or one without a limit beside the records, such as people.csv.ledger."
+    ),
+]
+NoLedger = Annotated[
+    bool, typer.Option("--no-ledger", help="Charge no ledger: nobody adds this release to others.")
+]
 TableName = Annotated[
     str | None,
     typer.Option(help="Name of these records in the ledger. Default: the file's name."),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shoal._numbers import rounded_up
 from shoal.exceptions import ParameterError, ReleaseError, ShoalError
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def open_private_copy(request: CopyRequest | None, folder: Path) -> ReleasedCopy
     paid = "No ledger was charged for it."
     if request.model.ledger is not None:
         paid = (
-            f"Its epsilon of {request.model.epsilon:g} was charged to "
+            f"Its epsilon of {rounded_up(request.model.epsilon)} was charged to "
             f"{Path(request.model.ledger.path).name}, which then had "
             f"{request.model.release_.ledger}."
         )

@@ -18,7 +18,6 @@ __all__ = [
 WAYS_OUT: dict[tuple[str, Code], str] = {
     ("X", "columns"): "compare both with `shoal schema FILE --check SCHEMA`",
     ("X", "unsupported"): "pass one CSV or Parquet file that fits in memory",
-    ("adjacency", "guarantee"): "keep another ledger for local reports",
     ("bounds", "missing"): "pass --bounds LOW,HIGH, or LOW:HIGH for each column",
     ("bounds", "shape"): "pass --bounds LOW,HIGH, or LOW:HIGH for each column",
     ("claim", "missing"): "only a method with a guarantee_ of its own can be audited by its "
@@ -26,9 +25,13 @@ WAYS_OUT: dict[tuple[str, Code], str] = {
     ("columns", "missing"): "name them with --columns",
     ("estimator", "unsupported"): "name an estimator whose guarantee_ is central and that has a "
     "release_",
-    ("limits", "conflict"): "omit the limits to open it, or name another file",
-    ("metric_epsilon", "budget"): "make one with `shoal ledger FILE --epsilon LIMIT "
-    "--metric-epsilon LIMIT --metric-unit UNIT`",
+    ("delta", "budget"): "ask for less, or raise the limit: `shoal ledger FILE --epsilon LIMIT "
+    "--delta LIMIT --reason WHY`",
+    ("epsilon", "budget"): "ask for less, or raise the limit: `shoal ledger FILE --epsilon LIMIT "
+    "--reason WHY`",
+    ("limits", "conflict"): "omit the limits to open it, or raise them with --reason WHY",
+    ("metric_epsilon", "budget"): "ask for less, or raise the limit: `shoal ledger FILE "
+    "--metric-epsilon LIMIT --metric-unit UNIT --reason WHY`",
     ("names", "columns"): "look them up in the file, or pass --no-header if it has no header line",
     ("out", "missing"): "name a folder with --out",
     ("privacy_unit", "incomplete"): "name it with --user-column",
@@ -39,8 +42,7 @@ WAYS_OUT: dict[tuple[str, Code], str] = {
     ("schema", "incomplete"): "declare what anyone may enter, or learn it with `shoal schema FILE "
     "--from-frictionless SCHEMA --private EPS`",
     ("unit", "missing"): "name it with --unit, such as km",
-    ("user_ids", "guarantee"): "name the column of users with --user-column, or make a ledger with "
-    "--user-column NAME --rows-per-user M if no user has more rows",
+    ("user_ids", "guarantee"): "name the column of users with --user-column",
     ("user_ids", "unsupported"): "pass one CSV or Parquet file that fits in memory",
 }
 

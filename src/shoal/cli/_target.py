@@ -1,22 +1,17 @@
-"""What runs on the records of a file: its name, its promise's parameters, and its ledger."""
+"""What runs on the records of a file: its name and its promise's parameters."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli._input import parse_bounds
-from shoal.exceptions import LedgerFileError, ParameterError
+from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal._bounds import Ball
     from shoal.privacy import Ledger
     from shoal.schema import Schema
 
-__all__ = [
-    "build_target",
-    "ledger_to_charge",
-    "open_ledger",
-]
+__all__ = ["build_target"]
 
 LEARNED, BALL = "private", "ball"
 # Parameters that have an option of their own, which checks more than --set does.
@@ -65,45 +60,4 @@ def _ball(bounds: str | None) -> "Ball | None":
     except ValueError:
         raise ParameterError(
             f"--bounds must be ball:RADIUS for a ball around zero, got {bounds!r}"
-        ) from None
-
-
-def ledger_to_charge(
-    path: Path | None, data: Path, out: Path, *, table: str | None, who: str | None
-) -> "Ledger | None":
-    """Open the ledger to charge; its entries say who spent, on what, for what."""
-    if path is None:
-        for option, given in (("--table", table), ("--who", who)):
-            if given is not None:
-                raise ParameterError(
-                    f"{option} must come with --ledger FILE, got {given!r} without it"
-                )
-        return None
-    if path.resolve() == out.resolve():
-        raise ParameterError(f"--out must not replace the ledger, got {str(out)!r} for both")
-    name = (data.stem or data.resolve().name) if table is None else table
-    counted = open_ledger(path).table
-    if counted and counted != name:
-        raise ParameterError(
-            f"--table must be {counted!r}, the table that {str(path)!r} is for, got {name!r}: "
-            "keep one ledger per table, or give both the same name if they are about the same "
-            "people"
-        )
-    return open_ledger(path, table=name, who=who, output=out.name or out.resolve().name)
-
-
-def open_ledger(path: Path, **limits: Any) -> "Ledger":
-    """Open the ledger in a file that exists, or make one where an epsilon is given."""
-    from shoal.privacy import Ledger
-
-    try:
-        if "epsilon" not in limits and not path.exists():
-            raise LedgerFileError(
-                f"there is no ledger at {str(path)!r}: make one with `shoal ledger {path} "
-                "--epsilon LIMIT`"
-            )
-        return Ledger(path, **limits)
-    except OSError as failure:
-        raise LedgerFileError(
-            f"a ledger must be a file that can be used, got {str(path)!r}: {failure.strerror}"
         ) from None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from shoal._numbers import rounded_up
 from shoal.cli._input import parse_bounds
 from shoal.cli._options import Settings, complete_targets
 from shoal.cli._output import output_folder, typed
@@ -101,7 +102,11 @@ def audit_command(
 
 
 def _print(screen: Console, result: "PromiseAudit", report: Path) -> None:
-    claim = "nothing" if result.claimed is None else f"epsilon {result.claimed:.4g}{result.unit}"
+    claim = (
+        "nothing"
+        if result.claimed is None
+        else f"epsilon {rounded_up(result.claimed, 4)}{result.unit}"
+    )
     screen.print(f"audited: {result.target}", soft_wrap=True)
     screen.print(f"claimed: {claim}")
     screen.print(f"measured: at least {result.sampling.epsilon:.4g}{result.unit}")

@@ -12,6 +12,7 @@ from shoal.cli._options import (
     Columns,
     LedgerFile,
     NoHeader,
+    NoLedger,
     SchemaFile,
     Settings,
     TableName,
@@ -32,6 +33,7 @@ from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal._cluster_table import ClusterTable
+    from shoal.cli._counting import Counting
     from shoal.cli._output import Stage
 
 __all__ = ["cluster_command"]
@@ -86,6 +88,7 @@ def cluster_command(
     ] = None,
     setting: Settings = None,
     ledger: LedgerFile = None,
+    no_ledger: NoLedger = False,
     table: TableName = None,
     who: Who = None,
     out: Annotated[
@@ -156,9 +159,10 @@ def cluster_command(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import CENTRAL
     from shoal._cluster_table import cluster_table
+    from shoal.cli._counting import count_spends, finish
     from shoal.cli._input import named_columns, open_records, parse_columns, read_schema
     from shoal.cli._output import after_the_spend, staged
-    from shoal.cli._target import build_target, ledger_to_charge
+    from shoal.cli._target import build_target
     from shoal.tables import ArrayTable, array_file, is_array_path, write_table
 
     if reports is not None:
@@ -168,6 +172,7 @@ def cluster_command(
             {
                 "raw records": data,
                 "--ledger": ledger,
+                "--no-ledger": no_ledger or None,
                 "--table": table,
                 "--who": who,
                 "--user-column": user_column,
@@ -200,6 +205,7 @@ def cluster_command(
         array=is_array_path(data),
         schema=described,
     )
+    counting = count_spends(ledger, data, out, table=table, who=who, no_ledger=no_ledger)
     model = build_target(
         target or "DPKMeans",
         CENTRAL,
@@ -207,7 +213,7 @@ def cluster_command(
         bounds=bounds,
         names=chosen.used,
         settings=_with_k(setting or [], k),
-        ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
+        ledger=counting.ledger,
         seed=seed,
         schema=described,
     )
@@ -215,7 +221,7 @@ def cluster_command(
     if described is not None and described.user is not None:
         user = described.user.name
     _set_users(model, user, records_per_user)
-    _check_places(array_file(data), out, labels, ledger)
+    _check_places(array_file(data), out, labels, counting)
     records = open_records(data, chosen, user=user, schema=described)
     names = chosen.used if described else named_columns(chosen.used, records.columns)
     _check_longitude(model, names, longitude)
@@ -240,10 +246,10 @@ def cluster_command(
         with after_the_spend("labels cannot be written", f"and the release is in {out}"):
             each = model.labels_ if in_memory else model.predict(records)
             write_table(labels, LABELS, each[:, None])
-    if as_json:
-        typer.echo(json.dumps(plain_release(release, clusters, stage.shown, labels, notes)))
-    else:
+    if not as_json:
         print_release(release, clusters, stage.shown, labels, notes)
+    plain = plain_release(release, clusters, stage.shown, labels, notes)
+    finish(counting, plain if as_json else None)
 
 
 def _refuse(rule: str, given: Mapping[str, object]) -> None:
@@ -337,7 +343,7 @@ def _uncertain_centers(model: Any, clusters: "ClusterTable") -> list[str]:
     return [f"{model.advice_} ({ways}); not listed as segments: {numbers}"]
 
 
-def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | None) -> None:
+def _check_places(data: Path, out: Path, labels: Path | None, counting: "Counting") -> None:
     """Refuse, before anything is spent, what would destroy the data or publish the labels."""
     from shoal.cli._input import check_outside
     from shoal.tables import check_table_path
@@ -352,8 +358,7 @@ def _check_places(data: Path, out: Path, labels: Path | None, ledger: Path | Non
             f"--labels must lie outside the release's folder {str(out)!r}, got {str(labels)!r}: "
             "labels are for the curator only"
         )
-    if ledger is not None and labels.resolve() == ledger.resolve():
-        raise ParameterError(f"--labels must not replace the ledger, got {str(labels)!r} for both")
+    counting.check_apart("--labels", labels)
     check_outside("--labels", labels, data)
     check_table_path(labels, LABELS)
     if labels.exists() and labels.samefile(data):

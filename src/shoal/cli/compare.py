@@ -1,21 +1,22 @@
 """``shoal compare``: all methods of the three trust models on the columns of a file."""
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from shoal._numbers import rounded_up
 from shoal.cli._input import parse_bounds, parse_list
-from shoal.cli._options import BoundsText, Columns, NoHeader, SchemaFile, Who
+from shoal.cli._options import BoundsText, Columns, NoHeader, NoLedger, SchemaFile, Who
 from shoal.cli._output import typed
 from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    from shoal.cli._counting import Counting
     from shoal.experiments import Estimate
     from shoal.experiments.compare import Comparison
 
@@ -79,8 +80,12 @@ def compare_command(
     ] = None,
     ledger: Annotated[
         Path | None,
-        typer.Option(help="Ledger to charge for --private-copy; made by `shoal ledger`."),
+        typer.Option(
+            help="Ledger to charge for --private-copy; made by `shoal ledger`. Default: the one "
+            "that SHOAL_LEDGER names, or one without a limit beside the records."
+        ),
     ] = None,
+    no_ledger: NoLedger = False,
     table_name: Annotated[
         str | None,
         typer.Option(
@@ -106,10 +111,10 @@ def compare_command(
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal import _numbers
     from shoal._optional import require
+    from shoal.cli._counting import finish
     from shoal.cli._input import named_columns, only_features, parse_columns, read_schema
     from shoal.cli._output import staged
     from shoal.cli._private_copy import check_private_copy, open_private_copy
-    from shoal.cli._target import ledger_to_charge
     from shoal.experiments import Provenance
     from shoal.experiments.compare import (
         ComparedTable,
@@ -140,14 +145,17 @@ def compare_command(
         table = read_table(data, schema=described, label=label, names=header)
     chosen = choose_contenders(len(table.names), parse_list(only))
     box = described.space.bounds if described else parse_bounds(bounds, table.names)
-    if ledger is not None and private_copy is None:
-        raise ParameterError(
-            f"--ledger must come with --private-copy EPSILON, got {str(ledger)!r} without it: a "
-            "comparison on raw records is for the curator only, and is not charged to a ledger"
-        )
-    charged = ledger_to_charge(ledger, data, out, table=table_name, who=who)
+    named = {"ledger": ledger, "table": table_name, "who": who, "no_ledger": no_ledger}
+    counting = _counting(data, out, named, copied=private_copy is not None)
+    charged = None if counting is None else counting.ledger
     request = check_private_copy(
-        table, box, data=data, out=out, epsilon=private_copy, ledger=charged, seed=seed
+        table,
+        box,
+        data=data,
+        out=out,
+        epsilon=private_copy,
+        ledger=charged,
+        seed=seed,
     )
     made = Provenance(typed(), seed or 0, data=data.name)
     with staged(out, FILES, mark=REPORT) as stage:
@@ -186,12 +194,26 @@ def compare_command(
     state = "for the curator only"
     if copy is not None:
         state = "may be shared" if copy.guarantee.holds else "not to be shared: seeded"
-    if as_json:
-        typer.echo(
-            json.dumps({**_plain(comparison, state, out / REPORT), "provenance": made.to_dict()})
-        )
-    else:
+    if not as_json:
         _print(comparison, state, out / REPORT)
+    plain = {**_plain(comparison, state, out / REPORT), "provenance": made.to_dict()}
+    finish(counting, plain if as_json else None)
+
+
+def _counting(data: Path, out: Path, named: dict[str, Any], *, copied: bool) -> "Counting | None":
+    """Open the ledger that a private copy is charged to; without one nothing is released."""
+    from shoal.cli._counting import count_spends
+
+    if copied:
+        return count_spends(data=data, out=out, **named)
+    for name, value in named.items():
+        if value:
+            raise ParameterError(
+                f"--{name.replace('_', '-')} must come with --private-copy EPSILON, got "
+                f"{str(value)!r} without it: a comparison on raw records is for the curator only, "
+                "and is not charged to a ledger"
+            )
+    return None
 
 
 def _number(text: str) -> float | str:
@@ -211,11 +233,11 @@ def _print(comparison: "Comparison", state: str, report: Path) -> None:
         title=f"{baseline.n_records:,} records, {baseline.n_columns} columns, "
         f"{baseline.n_clusters} clusters: cost at each worst-case epsilon",
         caption=f"mean of {comparison.runs} runs{spread}; 1 = k-means without privacy; (shuffled): "
-        f"for the batch of {baseline.n_records:,} reports, at delta {comparison.delta:g}",
+        f"for the batch of {baseline.n_records:,} reports, at delta {rounded_up(comparison.delta)}",
     )
     table.add_column("method", no_wrap=True)
     for epsilon in comparison.epsilons:
-        table.add_column(f"{epsilon:g}", justify="right")
+        table.add_column(rounded_up(epsilon), justify="right")
     for method in comparison.methods:
         costs = [row.cost for row in comparison.rows if row.method == method]
         if any(costs):

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from shoal._numbers import rounded_up
 from shoal.cli._output import output_folder
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def _table(rows: list["DemoRow"], records: int) -> Table:
     for row in rows:
         table.add_row(
             f"{row.model}: {row.method}",
-            f"{row.epsilon:g}",
-            f"{row.worst_case:.3g}",
+            rounded_up(row.epsilon),
+            rounded_up(row.worst_case, 3),
             row.cost_text,
             row.agreement_text,
         )

@@ -3,7 +3,7 @@
 import html
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,9 +32,10 @@ def ledger_command(
     file: Annotated[Path, typer.Argument(help="File of the ledger.")],
     *,
     epsilon: Annotated[
-        float | None, typer.Option(help="Make a new ledger with this limit on epsilon.")
+        float | None,
+        typer.Option(help="Make a new ledger with this limit on epsilon; inf for one without."),
     ] = None,
-    delta: Annotated[float, typer.Option(help="Its limit on delta.")] = 0.0,
+    delta: Annotated[float | None, typer.Option(help="Its limit on delta. Default: 0.")] = None,
     metric_epsilon: Annotated[
         float | None,
         typer.Option(help="Its limit per unit of distance, for reports of Laplace mechanisms."),
@@ -42,6 +43,15 @@ def ledger_command(
     metric_unit: Annotated[
         str, typer.Option(help="That unit, such as km; it comes with --metric-epsilon.")
     ] = "",
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            help="Why the limit of this ledger is raised to the one given; the ledger records it."
+        ),
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who raises the limit. Default: your login name.")
+    ] = None,
     table: Annotated[str, typer.Option(help="Name of the table that a new ledger is for.")] = "",
     user_column: Annotated[
         str, typer.Option(help="Protect users, identified by this column, instead of rows.")
@@ -58,33 +68,93 @@ def ledger_command(
             help="A release.json: check that this ledger still has the entry that paid for it."
         ),
     ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Check every line, and name the entries whose promise a flaw of shoal broke, as "
+            "far as this version knows.",
+        ),
+    ] = False,
     html_page: Annotated[
         Path | None, typer.Option("--html", help="Also write the ledger to this HTML page.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the ledger as JSON.")] = False,
 ) -> None:
-    """Show what was spent, on what, and how much is left; or make a new ledger.
+    """Show what was spent, on what, and how much is left; or make a new ledger, or raise its limit.
 
     Example: shoal ledger people.ledger --epsilon 3 --table people
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
-    from shoal.cli._target import open_ledger
+    from shoal.cli._counting import open_ledger
 
     unit = _privacy_unit(user_column, rows_per_user)
-    kwargs: dict[str, Any] = {"metric_unit": metric_unit, "table": table, "privacy_unit": unit}
-    if epsilon is None:
-        given = (delta, metric_epsilon is not None, metric_unit, user_column, rows_per_user)
-        if any(given):
-            raise ParameterError("--epsilon must be given with the limits of a new ledger")
-        ledger = open_ledger(file, **({"table": table} if table else {}))
+    named = {"table": table} if table else {}
+    if reason is not None:
+        if user_column:
+            raise ParameterError(f"--user-column must come without --reason, got {user_column!r}")
+        ledger = open_ledger(file, who=who, **named)
+        ledger.set_limit(
+            reason=reason,
+            epsilon=epsilon,
+            delta=delta,
+            metric_epsilon=metric_epsilon,
+            metric_unit=metric_unit or None,
+        )
+    elif who is not None:
+        raise ParameterError(f"--who must come with --reason WHY, got {who!r} without it")
+    elif epsilon is None:
+        if any((delta, metric_epsilon is not None, metric_unit, user_column, rows_per_user)):
+            raise ParameterError(
+                "--epsilon must be given with the limits of a new ledger, or --reason with those "
+                "that are raised"
+            )
+        ledger = open_ledger(file, **named)
     else:
-        limits = {"epsilon": epsilon, "delta": delta, "metric_epsilon": metric_epsilon}
+        limits = {"epsilon": epsilon, "delta": delta or 0.0, "metric_epsilon": metric_epsilon}
+        kwargs = {"metric_unit": metric_unit, "table": table, "privacy_unit": unit}
         ledger = open_ledger(file, **limits, **kwargs)
     if release is not None:
         _check_release(ledger, release)
     if html_page is not None:
         _write_page(html_page, file.name, ledger)
-    typer.echo(json.dumps(_plain(ledger)) if as_json else str(ledger))
+    if verify:
+        _verify(ledger, as_json=as_json)
+    else:
+        typer.echo(json.dumps(_plain(ledger)) if as_json else str(ledger))
+
+
+def _verify(ledger: "Ledger", *, as_json: bool) -> None:
+    """Say which promises are known to be broken; with some, the command fails."""
+    from shoal import __version__
+
+    broken = ledger.verify()
+    if as_json:
+        plain = [
+            {
+                "entry": None if entry.receipt is None else entry.receipt.count,
+                "version": entry.version,
+                "purpose": entry.purpose,
+                "id": advisory.id,
+                "summary": advisory.summary,
+                "advice": advisory.advice,
+            }
+            for entry, advisory in broken
+        ]
+        typer.echo(json.dumps({**_plain(ledger), "broken": plain}))
+    for entry, advisory in () if as_json else broken:
+        number = "" if entry.receipt is None else f" {entry.receipt.count}"
+        typer.echo(
+            f"BROKEN: entry{number} of {entry.time[:10]}, {entry.purpose}, made by shoal "
+            f"{entry.version}: {advisory.id}: {advisory.summary} {advisory.advice}"
+        )
+    if broken:
+        raise typer.Exit(1)
+    if not as_json:
+        typer.echo(
+            f"verified: {ledger.receipt}; shoal {__version__} knows of no flaw that broke a "
+            "promise of these"
+        )
 
 
 def _privacy_unit(user_column: str, rows: int | None) -> "PrivacyUnit":
@@ -126,6 +196,7 @@ def _plain(ledger: "Ledger") -> dict[str, object]:
     return {
         "file": ledger.path,
         "limits": ledger.limits.to_dict(),
+        "limit_changes": [change.to_dict() for change in ledger.limit_changes],
         "table": ledger.table,
         "entries": [
             {**entry.to_dict(), "hash": None if entry.receipt is None else entry.receipt.hash}
@@ -133,6 +204,6 @@ def _plain(ledger: "Ledger") -> dict[str, object]:
         ],
         "spent": [{**promise.to_dict(), "text": str(promise)} for promise in ledger.spent],
         "used": ledger.used,
-        "left": ledger.remaining,
+        "left": None if ledger.limits.unlimited else ledger.remaining,
         "receipt": ledger.receipt.to_dict(),
     }

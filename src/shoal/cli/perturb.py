@@ -1,6 +1,5 @@
 """``shoal perturb``: each record of a file or a folder becomes a report."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ from shoal.cli._options import (
     Columns,
     LedgerFile,
     NoHeader,
+    NoLedger,
     SchemaFile,
     TableName,
     Who,
@@ -75,6 +75,7 @@ def perturb_command(
         typer.Option("--set", help="Parameter of the target, as name=value."),
     ] = None,
     ledger: LedgerFile = None,
+    no_ledger: NoLedger = False,
     table: TableName = None,
     who: Who = None,
     seed: Annotated[
@@ -93,6 +94,7 @@ def perturb_command(
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
     from shoal._build import LOCAL
+    from shoal.cli._counting import count_spends, finish
     from shoal.cli._input import (
         named_columns,
         only_features,
@@ -102,7 +104,7 @@ def perturb_command(
     )
     from shoal.cli._output import after_the_spend
     from shoal.cli._reports import promises
-    from shoal.cli._target import build_target, ledger_to_charge
+    from shoal.cli._target import build_target
     from shoal.mechanisms import save_beside
     from shoal.tables import ArrayTable, is_array_path
 
@@ -114,6 +116,7 @@ def perturb_command(
         array=is_array_path(data),
         schema=described,
     )
+    counting = count_spends(ledger, data, out, table=table, who=who, no_ledger=no_ledger)
     mechanism = build_target(
         target,
         LOCAL,
@@ -121,7 +124,7 @@ def perturb_command(
         bounds=bounds,
         names=chosen.used,
         settings=setting or [],
-        ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
+        ledger=counting.ledger,
         seed=seed,
         schema=described,
     )
@@ -140,7 +143,7 @@ def perturb_command(
     promised = promises(mechanism)
     if as_json:
         shape = count, len(names)
-        typer.echo(json.dumps(_plain(target, mechanism, promised, shape, (out, document))))
+        finish(counting, _plain(target, mechanism, promised, shape, (out, document)))
         return
     # The names of files are the user's: square brackets in them are no markup.
     screen = Console(markup=False, highlight=False)
@@ -154,6 +157,7 @@ def perturb_command(
     screen.print(f"\n{count:,} reports: {out.resolve()}", soft_wrap=True)
     if document is not None:
         screen.print(f"public document for the server: {document.resolve()}", soft_wrap=True)
+    finish(counting, None)
 
 
 def _set_unit(mechanism: Any, unit: str) -> None:

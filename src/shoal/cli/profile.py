@@ -1,13 +1,12 @@
 """``shoal profile``: what distinguishes each cluster of an earlier release."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from shoal.cli._options import LedgerFile, NamedColumns, NoHeader, TableName, Who
+from shoal.cli._options import LedgerFile, NamedColumns, NoHeader, NoLedger, TableName, Who
 from shoal.cli._screen import progress_bar
 from shoal.exceptions import MissingPackageError, ParameterError
 
@@ -56,6 +55,7 @@ def profile_command(
         typer.Option(min=1, help="Rows counted per person. Default: 1."),
     ] = None,
     ledger: LedgerFile = None,
+    no_ledger: NoLedger = False,
     table: TableName = None,
     who: Who = None,
     out: Annotated[
@@ -75,9 +75,9 @@ def profile_command(
     Example: shoal profile people.csv --release shoal-cluster --schema people.json --epsilon 0.5
     """
     # Loading these takes a second: after --help and wrong options have been dealt with.
+    from shoal.cli._counting import count_spends, finish
     from shoal.cli._input import check_outside, open_records, parse_columns
     from shoal.cli._output import after_the_spend, staged
-    from shoal.cli._target import ledger_to_charge
     from shoal.cluster import ClusterProfile
     from shoal.privacy import Release
 
@@ -93,6 +93,7 @@ def profile_command(
     check_outside("--out", out, data)
     if data.resolve() in [(out / name).resolve() for name in FILES]:
         raise ParameterError(f"--out must not replace the data, got {str(out)!r}")
+    counting = count_spends(ledger, data, out, table=table, who=who, no_ledger=no_ledger)
     model = ClusterProfile(
         clusters,
         schema=described,
@@ -100,7 +101,7 @@ def profile_command(
         delta=delta,
         records_per_user=records_per_user or 1,
         user_column=user or "",
-        ledger=ledger_to_charge(ledger, data, out, table=table, who=who),
+        ledger=counting.ledger,
         random_state=seed,
     )
     records = open_records(data, chosen, schema=model.table_schema())
@@ -116,10 +117,9 @@ def profile_command(
         with after_the_spend("the page cannot be drawn", f"and the profile is in {out}"):
             notes = [*_promise_notes(model, user), *_drawn(model, stage.path)]
             stage.show()
-    if as_json:
-        typer.echo(json.dumps(_plain(model, stage.shown, notes)))
-    else:
+    if not as_json:
         _print(model, stage.shown, notes)
+    finish(counting, _plain(model, stage.shown, notes) if as_json else None)
 
 
 def _schema(path: Path | None, clusters: "Release", user_column: str | None) -> "Schema":

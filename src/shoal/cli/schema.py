@@ -9,12 +9,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shoal.cli._options import LedgerFile, TableName, Who
+from shoal.cli._options import LedgerFile, NoLedger, TableName, Who
 from shoal.cli._screen import progress_bar
 from shoal.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from shoal.cluster import LearnedSchema
+    from shoal.privacy import Ledger
     from shoal.schema import Field, Schema
 
 __all__ = ["schema_command"]
@@ -75,6 +76,7 @@ def schema_command(
         int | None, typer.Option(min=1, help="Rows counted per person. Default: 1.")
     ] = None,
     ledger: LedgerFile = None,
+    no_ledger: NoLedger = False,
     table: TableName = None,
     who: Who = None,
     check: Annotated[
@@ -95,6 +97,7 @@ def schema_command(
 
     Example: shoal schema people.csv --header
     """
+    from shoal.cli._counting import count_spends, finish
     from shoal.cli._input import with_user
     from shoal.cli._interview import ask_fields
     from shoal.schema import Schema
@@ -103,7 +106,8 @@ def schema_command(
         _check_columns(check, data, as_json=as_json)
         return
     options = {"--delta": delta or None, "--records-per-user": records_per_user, "--seed": seed}
-    for option, given in {**options, "--ledger": ledger}.items():
+    charged = {"--ledger": ledger, "--no-ledger": no_ledger or None, "--table": table, "--who": who}
+    for option, given in {**options, **charged}.items():
         if private is None and given is not None:
             raise ParameterError(f"{option} must come with --private EPS, got {given} without it")
     target = _target(data, out, force=force)
@@ -123,27 +127,24 @@ def schema_command(
             "--header and --columns must be left out if a schema file names the columns"
         )
     schema = with_user(schema, user_column)
-    learned = None
+    learned = counting = None
     if private is not None:
+        counting = count_spends(ledger, data, target, table=table, who=who, no_ledger=no_ledger)
         learned = _learn(
             data,
             schema,
             names,
-            target,
             epsilon=private,
             delta=delta,
-            ledger=ledger,
-            table=table,
-            who=who,
+            ledger=counting.ledger,
             records_per_user=records_per_user or 1,
             seed=seed,
         )
         schema = learned.schema
     schema.save(target)
-    if as_json:
-        typer.echo(json.dumps(_plain(schema, target, learned)))
-    else:
+    if not as_json:
         _print(schema, target, data, learned, names)
+    finish(counting, _plain(schema, target, learned) if as_json else None)
 
 
 def on_terminal() -> bool:
@@ -220,22 +221,17 @@ def _learn(
     data: Path,
     schema: "Schema",
     names: _Names,
-    target: Path,
     *,
     epsilon: float,
     delta: float,
-    ledger: Path | None,
-    table: str | None,
-    who: str | None,
+    ledger: "Ledger | None",
     records_per_user: int,
     seed: int | None,
 ) -> "LearnedSchema":
     """Spend a budget on what is left open."""
-    from shoal.cli._target import ledger_to_charge
     from shoal.cluster import learn_schema
     from shoal.tables import read_columns
 
-    paid = ledger_to_charge(ledger, data, target, table=table, who=who)
     wanted = list(schema.lacking())
     wanted += [] if schema.user is None else [schema.user.name]
     with progress_bar("learning"):
@@ -244,7 +240,7 @@ def _learn(
             schema,
             epsilon=epsilon,
             delta=delta,
-            ledger=paid,
+            ledger=ledger,
             records_per_user=records_per_user,
             random_state=seed,
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction
 
+from shoal._numbers import rounded_up
 from shoal.campaigns import Campaign
 from shoal.client.device_file import KeptReport
 from shoal.exceptions import BudgetExceededError, ShoalError
@@ -46,8 +47,10 @@ def charge(campaign: Campaign, reports: Iterable[KeptReport], limits: Limits | N
     spent = epsilon_spent(mine)
     if spent + Fraction(one.epsilon) > limit * TOLERANCE:
         raise BudgetExceededError(
-            f"campaign {campaign.id!r} allows epsilon = {float(limit):g} of a {campaign.unit}, "
-            f"{float(spent):g} was spent and one more report costs {one.epsilon:g}: nothing was "
+            f"campaign {campaign.id!r} allows epsilon = {rounded_up(float(limit))} of a "
+            f"{campaign.unit}, "
+            f"{rounded_up(float(spent))} was spent and one more report costs "
+            f"{rounded_up(one.epsilon)}: nothing was "
             "drawn"
         )
     if limits is None and len(mine) < len(kept):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal._numbers import rounded_up
 from shoal.client.device import Device
 from shoal.client.receipts import CampaignStatus
 from shoal.exceptions import ParameterError, ShoalError
@@ -73,7 +74,8 @@ def _status(device: Device, given: argparse.Namespace) -> list[str]:
     return [
         f"{row['id']} (revision {row['revision']}, {'open' if row['open'] else 'closed'}): "
         f"{row['drawn']} of {row['reports_per_device']} reports drawn, {row['acknowledged']} "
-        f"arrived; epsilon {row['epsilon']:g} of {row['epsilon_limit']:g} {row['notion']}"
+        f"arrived; epsilon {rounded_up(row['epsilon'])} of {rounded_up(row['epsilon_limit'])} "
+        f"{row['notion']}"
         for row in rows
     ]
 

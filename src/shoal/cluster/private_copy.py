@@ -11,7 +11,7 @@ cells hold, and where these are most, a noisy tree takes the place of histograms
 leaves are small where records are, and records are drawn evenly from them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -189,7 +189,7 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
             engine = coded.engine(engine)
         n = _release_n(engine, noise, budgets, self.n_public, source)
         released = _release_synopsis(engine, n, noise, budgets, source)
-        self.guarantee_ = promise
+        self.guarantee_ = replace(promise, uncounted=self.ledger is None)
         self._publish(n, released, drawn, receipt)
         return self
 

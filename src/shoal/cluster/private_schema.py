@@ -178,7 +178,8 @@ def learn_schema(
         else:
             learned[field.name] = _bounds(field, table, plan, source)
     schema = replace(template, fields=[learned.get(field.name, field) for field in template])
-    return LearnedSchema(schema, promise, _release(schema, counts, promise, receipt))
+    shown = replace(promise, uncounted=ledger is None)
+    return LearnedSchema(schema, shown, _release(schema, counts, promise, receipt))
 
 
 def _wanted(template: Any) -> list[Field]:

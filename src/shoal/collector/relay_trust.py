@@ -9,10 +9,10 @@ stands beside the promise that holds whoever is trusted, and never in its place.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context
 from typing import Any, Self
 
 from shoal import _numbers
+from shoal._numbers import rounded_up
 from shoal.campaigns import Campaign
 from shoal.collector.store import BatchTotals
 from shoal.exceptions import ParameterError
@@ -21,7 +21,6 @@ from shoal.privacy import Guarantee
 __all__ = ["DELTA", "Assumed", "shuffled_promise"]
 
 DELTA = 1e-6
-UPWARD = Context(prec=4, rounding=ROUND_CEILING)  # the sentence claims no less than is proven
 LEAST_DELTA = 1e-100  # below it nothing is computed
 
 
@@ -143,7 +142,8 @@ def shuffled_promise(
         )
         if guarantee.delta == 0:
             local = campaign.mechanism.local_guarantee_
-            reason = f"a crowd of {honest:,} hides no report of local epsilon = {local.epsilon:g}"
+            shown = rounded_up(local.epsilon)
+            reason = f"a crowd of {honest:,} hides no report of local epsilon = {shown}"
             guarantee = None
     return {
         "operator": relay.operator,
@@ -170,14 +170,15 @@ def _with_trust(
     """Return the amplified promise as sentences, with all that it takes."""
     relay = campaign.shuffler
     assert relay is not None
-    epsilon = UPWARD.create_decimal_from_float(guarantee.epsilon)
+    epsilon = rounded_up(guarantee.epsilon, 4)
     several = campaign.reports_per_device > 1
     what = f"all {campaign.reports_per_device:,} records that" if several else "the record that"
     return (
         f"shuffled differential privacy with epsilon = {epsilon} and delta = "
-        f"{guarantee.delta:g} (substitution): exchanging {what} a {campaign.unit} reported on for "
+        f"{rounded_up(guarantee.delta)} (substitution): exchanging {what} a {campaign.unit} "
+        "reported on for "
         "any other changes the probability of all that the analyst sees, batch by batch, by a "
-        f"factor of at most e^{epsilon}, plus at most {guarantee.delta:g}. This "
+        f"factor of at most e^{epsilon}, plus at most {rounded_up(guarantee.delta)}. This "
         f"takes trust: the shuffler ({relay.operator}) mixes every batch, passes on neither "
         "addresses nor times, sends no report twice and does not collude with the analyst; and at "
         f"least {guarantee.n_reports:,} reports of every batch of {relay.batch_size:,} come from "

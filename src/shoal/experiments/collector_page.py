@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from shoal._numbers import rounded_up
 from shoal.experiments.collector_demo import CollectorDemo, PageDevice
 from shoal.experiments.collector_rows import N_CLUSTERS, SIDE
 from shoal.experiments.provenance import Provenance
@@ -223,11 +224,16 @@ def promise_cells(demo: CollectorDemo, shuffled: ShuffledPart) -> list[list[str]
     local, claim = demo.campaign.guarantee, shuffled.promise
     shown = local if shuffled.amplified is None else shuffled.amplified
     return [
-        ["nobody: relay, analyst and all others may collude", f"{local.epsilon:.3g}", "0", "-"],
+        [
+            "nobody: relay, analyst and all others may collude",
+            rounded_up(local.epsilon, 3),
+            "0",
+            "-",
+        ],
         [
             "the relay, and enough honest devices in each batch",
-            f"{shown.epsilon:.3g}",
-            f"{shown.delta:g}",
+            rounded_up(shown.epsilon, 3),
+            rounded_up(shown.delta),
             f"{claim['honest_reports']:,} of {claim['batch_size']:,}",
         ],
     ]
@@ -302,7 +308,8 @@ def demo_verdict(demo: CollectorDemo) -> str:
     row, far = demo.collected, demo.distances
     if not row.informative:
         return (
-            f"{len(demo.reports):,} reports at epsilon {row.epsilon:g} cannot be told from those "
+            f"{len(demo.reports):,} reports at epsilon {rounded_up(row.epsilon)} cannot be told "
+            "from those "
             "of evenly spread records, and the release says so: ask more devices."
         )
     return (
@@ -344,7 +351,7 @@ def row_cells(demo: CollectorDemo) -> list[list[str]]:
         [
             row.source,
             ("yes" if row.informative else "no") if row.has_reports else "-",
-            f"{row.epsilon:g}" if row.has_reports else "-",
+            rounded_up(row.epsilon) if row.has_reports else "-",
             f"{row.cost:.2f}",
             f"{row.agreement:.3f}",
         ]

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
+from shoal._numbers import rounded_up
 from shoal._typing import Floats
 from shoal.cluster import DPKMeans
 from shoal.datasets import Dataset, make_gaussians
@@ -274,7 +275,9 @@ def demo_report(path: Path, rows: Sequence[DemoRow], *, picture: Picture, n_samp
         "a poor place, and starting again would cost privacy."
     )
     report.section("What was promised")
-    report.points(f"{row.method}, epsilon {row.epsilon:g}: {row.guarantee}." for row in rows)
+    report.points(
+        f"{row.method}, epsilon {rounded_up(row.epsilon)}: {row.guarantee}." for row in rows
+    )
     return report.write(path)
 
 
@@ -312,8 +315,8 @@ def _cells(row: DemoRow) -> list[str]:
     return [
         row.model,
         row.method,
-        f"{row.epsilon:g}",
-        f"{row.worst_case:.3g}",
+        rounded_up(row.epsilon),
+        rounded_up(row.worst_case, 3),
         row.cost_text,
         row.agreement_text,
     ]

@@ -14,6 +14,7 @@ from typing import ClassVar
 from threadpoolctl import threadpool_limits
 
 from shoal import _numbers
+from shoal._numbers import rounded_up
 from shoal.exceptions import ParameterError
 from shoal.experiments._campaigns import (
     Campaigns,
@@ -96,13 +97,13 @@ class DeviceRow:
     def cells(self) -> list[str]:
         """The row as text."""
         return [
-            f"{self.epsilon:g}",
+            rounded_up(self.epsilon),
             _devices(self.for_cost),
             _devices(self.for_smallest),
             f"{self.cost_ratio:.2f}",
             f"{self.low:.2f} - {self.high:.2f}",
             seen_text(self.seen),
-            f"{self.shuffled_epsilon:.3g}",
+            rounded_up(self.shuffled_epsilon, 3),
         ]
 
 
@@ -181,7 +182,7 @@ class DevicePlan(PlanTable):
             f"Cost, range, seen: of {devices}: mean and range of the cost, and in which part of "
             "the populations the smallest cluster is seen.",
             f"Shuffled: epsilon of one shuffled batch of {devices}, if all of them are honest, at "
-            f"delta = {self.delta:g}.",
+            f"delta = {rounded_up(self.delta)}.",
             f"Lies: {LIARS:.0%} of the devices can make up a cluster of {self._made_up()} of the "
             "records, one number for each epsilon.",
         )

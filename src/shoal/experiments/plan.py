@@ -22,6 +22,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from shoal import _numbers
+from shoal._numbers import rounded_up
 from shoal.cluster import DPKMeans, profile_noise
 from shoal.exceptions import ParameterError
 from shoal.experiments._made_up_tables import (
@@ -91,7 +92,7 @@ class PlanRow:
     def cells(self) -> list[str]:
         """The row as text."""
         return [
-            f"{self.epsilon:g}",
+            rounded_up(self.epsilon),
             *(f"{cost:.2f}" for cost in (self.cost_ratio, self.low, self.high)),
             _records(self.smallest_cluster),
             _percent(self.share_error),

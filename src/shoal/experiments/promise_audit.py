@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal._bounds import bounded_columns
 from shoal._build import detached
+from shoal._numbers import rounded_up
 from shoal.audit import (
     EstimatorAudit,
     MechanismAudit,
@@ -105,7 +106,7 @@ class PromiseAudit:
         if self.claimed is None:
             measured = self.sampling.epsilon
             return f"Nothing is promised; at least epsilon {measured:.3g}{self.unit} was measured."
-        claim = f"epsilon {self.claimed:.4g}{self.unit}"
+        claim = f"epsilon {rounded_up(self.claimed, 4)}{self.unit}"
         if not self.broken:
             replayed = (
                 ""
@@ -305,7 +306,7 @@ def audit_report(path: Path, audit: PromiseAudit, *, picture: Picture, made: Pro
     report.text(f"Audited: {audit.target}.")
     report.text(f"Its promise: {audit.guarantee}.")
     report.section("What was measured")
-    claim = "nothing" if audit.claimed is None else f"{audit.claimed:.4g}{audit.unit}"
+    claim = "nothing" if audit.claimed is None else f"{rounded_up(audit.claimed, 4)}{audit.unit}"
     report.table(
         ["", "epsilon"],
         [

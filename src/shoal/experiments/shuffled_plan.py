@@ -13,6 +13,7 @@ from typing import ClassVar
 from threadpoolctl import threadpool_limits
 
 from shoal import _numbers
+from shoal._numbers import rounded_up
 from shoal.exceptions import ParameterError
 from shoal.experiments._campaigns import Campaigns, Outcome, check_smallest, seen_text
 from shoal.experiments.plan_table import PlanTable
@@ -68,7 +69,11 @@ class ShuffledRow:
     @property
     def cells(self) -> list[str]:
         """The row as text."""
-        cells = [f"{self.epsilon:g}", f"{self.local_epsilon:.3g}", f"{self.colors:,}"]
+        cells = [
+            rounded_up(self.epsilon),
+            rounded_up(self.local_epsilon, 3),
+            f"{self.colors:,}",
+        ]
         if math.isnan(self.cost_ratio):
             return cells
         spread = f"{self.low:.2f} - {self.high:.2f}"
@@ -144,9 +149,9 @@ class ShuffledPlan(PlanTable):
         return (
             "Nothing was spent. Local epsilon: the largest that each device may report with by "
             "PartitionResponse, which then has so many colors, if the batch is to keep epsilon at "
-            f"delta = {self.delta:g}.",
+            f"delta = {rounded_up(self.delta)}.",
             *simulated,
-            f"At {largest.epsilon:g}: {largest.sentence}.",
+            f"At {rounded_up(largest.epsilon)}: {largest.sentence}.",
         )
 
     def draw(self, path: Path | None = None) -> Picture:

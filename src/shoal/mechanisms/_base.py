@@ -110,7 +110,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         """Guarantee of each report: of the next one and of those returned since ``fit``."""
         promise, drawn = self._promise(), self._handed_out()
         weaker = promise if drawn is None else weakest(drawn, promise)
-        return replace(weaker, seeded=self._seeded)
+        return replace(weaker, seeded=self._seeded, uncounted=self.ledger is None)
 
     @property
     def local_guarantee_(self) -> Guarantee:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal._numbers import rounded_up
 from shoal._typing import Floats
 from shoal.plotting._canvas import Axis, Canvas, Key, around, panel, table
 from shoal.plotting._data import evenly
@@ -62,8 +63,8 @@ def draw_demo(
     Picture(panels=3, records=False)
     """
     canvas = Canvas(path)
-    central = f"Central: a curator publishes centers (ε = {example.epsilon:g})"
-    local = f"Local: the server sees reports (ε = {example.metric_epsilon:g} per unit)"
+    central = f"Central: a curator publishes centers (ε = {rounded_up(example.epsilon)})"
+    local = f"Local: the server sees reports (ε = {rounded_up(example.metric_epsilon)} per unit)"
     panels = (
         _scatter(canvas, example.records, example.central, "central", central),
         _scatter(canvas, example.reports, example.local, "local", local),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from shoal._numbers import rounded_up
 from shoal.plotting._canvas import Axis, Canvas, Key, Rows, around, panel, table
 from shoal.plotting._picture import Picture
 from shoal.plotting._theme import LOOKS
@@ -150,7 +151,9 @@ def _campaigns(canvas: Canvas, rows: Sequence[Any], cost: float) -> Any:
     points: Rows = []
     for index, row in enumerate(rows):
         shade = SHADES[index % len(SHADES)]
-        name = key.add(f"{EPSILON} = {row.epsilon:g}", shade, MARKERS[index % len(MARKERS)])
+        name = key.add(
+            f"{EPSILON} = {rounded_up(row.epsilon)}", shade, MARKERS[index % len(MARKERS)]
+        )
         devices, means, lows, highs = zip(*row.tried, strict=True)
         points += table(name=name, x=devices, y=means, low=lows, high=highs)
     levels = {f"{TARGET}: {cost:g}": cost}

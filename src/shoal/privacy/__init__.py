@@ -11,9 +11,10 @@ Nothing here reads a record.
 """
 
 from shoal.privacy.accounting import Cost, cost
+from shoal.privacy.advisories import Advisory
 from shoal.privacy.conversions import metric_to_local
 from shoal.privacy.distance_units import convert_epsilon, parse_unit
-from shoal.privacy.entries import Entry, Limits, Receipt
+from shoal.privacy.entries import Entry, LimitChange, Receipt
 from shoal.privacy.events import (
     ApproximateEvent,
     Composed,
@@ -32,12 +33,14 @@ from shoal.privacy.gaussian_conversions import (
 )
 from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.ledger import Ledger
+from shoal.privacy.limits import Limits
 from shoal.privacy.privacy_unit import Adjacency, PrivacyUnit
 from shoal.privacy.release import Release, current_versions
 from shoal.privacy.shuffling import LocalBudget, amplify, amplify_drawn, local_epsilon_for
 
 __all__ = [
     "Adjacency",
+    "Advisory",
     "ApproximateEvent",
     "Composed",
     "Cost",
@@ -46,6 +49,7 @@ __all__ = [
     "GDPEvent",
     "Guarantee",
     "Ledger",
+    "LimitChange",
     "Limits",
     "LocalBudget",
     "MetricEvent",

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
+from shoal._numbers import rounded_up
 from shoal.privacy.privacy_unit import Adjacency
 
 if TYPE_CHECKING:
     from shoal.privacy.guarantee import Guarantee
 
-__all__ = ["guarantee_text", "rounded_up"]
+__all__ = ["guarantee_text"]
 
 _SEEDED = "seeded: for tests and experiments only"
 _CHANGE = {
@@ -46,9 +47,9 @@ def _local(guarantee: Guarantee) -> str:
 
 
 def _metric(guarantee: Guarantee) -> str:
-    epsilon, unit = f"{guarantee.epsilon:g}", guarantee.unit
+    epsilon, unit = rounded_up(guarantee.epsilon), guarantee.unit
     times = f"r times {unit}" if unit[:1].isdigit() else f"r {unit or 'units'}"
-    slack = f" + {rounded_up(guarantee.slack)}" if guarantee.slack else ""
+    slack = f" + {rounded_up(guarantee.slack, 3)}" if guarantee.slack else ""
     return (
         f"metric privacy with epsilon = {epsilon} per {unit or 'unit of distance'}: exchanging "
         f"{_values(guarantee)} for {_others(guarantee)} at a distance of {times} changes the "
@@ -64,7 +65,7 @@ def _shuffled(guarantee: Guarantee) -> str:
         f"{guarantee.n_reports:,} {_batch(guarantee)} of one mechanism "
         "and without metadata, and the shuffler does not collude; two rounds are two batches, and "
         "a person's cost is that of the worse; without the shuffler, and for reports that are sent "
-        f"again, only local epsilon = {guarantee.local_epsilon:g} holds"
+        f"again, only local epsilon = {rounded_up(guarantee.local_epsilon or 0.0)} holds"
     )
 
 
@@ -90,24 +91,15 @@ def _none(guarantee: Guarantee) -> str:
 
 
 def _parameters(guarantee: Guarantee) -> str:
-    delta = f" and delta = {guarantee.delta:g}" if guarantee.delta > 0 else ""
-    return f"epsilon = {guarantee.epsilon:g}{delta}"
+    delta = f" and delta = {rounded_up(guarantee.delta)}" if guarantee.delta > 0 else ""
+    return f"epsilon = {rounded_up(guarantee.epsilon)}{delta}"
 
 
 def _factor(guarantee: Guarantee) -> str:
     epsilon = guarantee.epsilon
     meaning = f" = {_exp_rounded_up(epsilon)}" if epsilon <= 10 else " (next to no protection)"
-    plus = f", plus at most {guarantee.delta:g}" if guarantee.delta > 0 else ""
-    return f"a factor of at most e^{epsilon:g}{meaning}{plus}"
-
-
-def rounded_up(value: float) -> str:
-    """Return a number with three digits, rounded up."""
-    if not 0 < value < math.inf:
-        return f"{value:g}"
-    exact = Decimal(repr(value))  # the shortest name of the double, so that 0.1 stays 0.1
-    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding=ROUND_CEILING)
-    return f"{float(rounded):g}"
+    plus = f", plus at most {rounded_up(guarantee.delta)}" if guarantee.delta > 0 else ""
+    return f"a factor of at most e^{rounded_up(epsilon)}{meaning}{plus}"
 
 
 def _exp_rounded_up(epsilon: float) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from shoal._numbers import rounded_up
 from shoal.exceptions import GuaranteeError, UnknownEventError
 from shoal.privacy.conversions import group, pure_to_zcdp
 from shoal.privacy.distance_units import convert_epsilon
@@ -261,4 +262,4 @@ def upward(total: Fraction) -> float:
 
 def readable_epsilon(epsilon: Fraction) -> str:
     """Write an exact epsilon, which may be too large for a float."""
-    return f"{float(epsilon):g}" if epsilon < 10**300 else "more than 1e300"
+    return rounded_up(float(epsilon)) if epsilon < 10**300 else "more than 1e300"

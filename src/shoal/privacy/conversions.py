@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from shoal import _numbers
+from shoal._numbers import rounded_up
 from shoal.exceptions import GuaranteeError
 
 __all__ = [
@@ -200,7 +201,7 @@ def group(epsilon: float, delta: float = 0.0, *, size: int) -> Loss:
             total = 1.0
     if total >= 1:
         raise GuaranteeError(
-            f"delta must stay below 1, but {size} records at epsilon = {epsilon:g} and "
-            f"delta = {delta:g} reach it: ask for a smaller delta or a smaller group"
+            f"delta must stay below 1, but {size} records at epsilon = {rounded_up(epsilon)} and "
+            f"delta = {rounded_up(delta)} reach it: ask for a smaller delta or a smaller group"
         )
     return Loss(size * epsilon, total)

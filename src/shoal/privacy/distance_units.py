@@ -126,6 +126,6 @@ def convert_epsilon(epsilon: Fraction, unit: str, wanted: str) -> Fraction:
     if given.kind != other.kind:
         raise GuaranteeError(
             f"an epsilon per {unit} and one per {wanted} cannot be compared: state both in one "
-            "unit, such as '80 m', or keep a ledger for each"
+            "unit, such as '80 m'"
         )
     return epsilon * other.scale / given.scale

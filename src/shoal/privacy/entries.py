@@ -1,25 +1,29 @@
-"""What a ledger holds: its limits, its entries, and the receipts that releases carry."""
+"""What a ledger records: entries, changes of its limits, and the receipts that releases carry."""
 
 import math
+import platform
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from shoal import _numbers
+from shoal import __version__, _numbers
+from shoal._numbers import rounded_up
 from shoal.exceptions import ParameterError
-from shoal.privacy._guarantee_text import rounded_up
+from shoal.privacy._versions import parse_version
 from shoal.privacy.accounting import cost, metric_cost, readable_epsilon, shuffled_cost, upward
-from shoal.privacy.distance_units import parse_unit
 from shoal.privacy.events import Event, event_from_dict, event_to_dict
 from shoal.privacy.guarantee import Notion
+from shoal.privacy.limits import Limits
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit
 
-__all__ = ["Entry", "Limits", "Receipt"]
+__all__ = ["NOTIONS", "Entry", "LimitChange", "Receipt"]
 
 _HASH = re.compile("[0-9a-f]{64}")
-_NOTIONS = ("central", "local", "metric", "shuffled")
+NOTIONS: tuple[Notion, ...] = ("central", "local", "metric", "shuffled")
+PLATFORM = f"{sys.platform} {platform.machine()}".strip()
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,10 @@ class Entry:
         The columns that were used, if they have names.
     output : str
         Where the release went.
+    version : str
+        Version of shoal that made it: a flaw that is found later concerns some versions.
+    platform : str
+        The system and the processor that it was made on, such as ``"linux x86_64"``.
     receipt : Receipt or None
         The ledger's count and hash after this entry; not part of the entry's own content.
 
@@ -124,15 +132,18 @@ class Entry:
     table: str = ""
     columns: tuple[str, ...] = ()
     output: str = ""
+    version: str = __version__
+    platform: str = PLATFORM
     receipt: Receipt | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Check what the event itself does not."""
-        for name in ("time", "purpose", "who", "table", "output"):
+        for name in ("time", "purpose", "who", "table", "output", "platform"):
             _numbers.text(name, getattr(self, name))
-        if self.notion not in _NOTIONS:
+        parse_version(self.version)
+        if self.notion not in NOTIONS:
             raise ParameterError(
-                f"notion must be one of {_NOTIONS} to count, got {self.notion!r}",
+                f"notion must be one of {NOTIONS} to count, got {self.notion!r}",
                 parameter="notion",
                 code="choice",
             )
@@ -153,17 +164,17 @@ class Entry:
         """What was spent, as text such as ``"epsilon 0.5"``."""
         metric = metric_cost(self.event)
         if metric is not None:
-            slack = f", slack {rounded_up(upward(metric.slack))}" if metric.slack else ""
+            slack = f", slack {rounded_up(upward(metric.slack), 3)}" if metric.slack else ""
             unit = metric.unit or "unit of distance"
             return f"epsilon {readable_epsilon(metric.epsilon)} per {unit}{slack}"
         price = cost(self.event)
         if math.isfinite(price.epsilon):
-            main = f"epsilon {price.epsilon:g}"
+            main = f"epsilon {rounded_up(price.epsilon)}"
         elif math.isfinite(price.mu_squared):
-            main = f"mu {math.sqrt(price.mu_squared):g}"
+            main = f"mu {rounded_up(math.sqrt(price.mu_squared))}"
         else:
-            main = f"rho {price.rho:g}"
-        parts = [main, f"delta {price.delta:g}"] if price.delta > 0 else [main]
+            main = f"rho {rounded_up(price.rho)}"
+        parts = [main, f"delta {rounded_up(price.delta)}"] if price.delta > 0 else [main]
         batches = shuffled_cost(self.event)
         if batches is not None:
             parts.append(f"local {readable_epsilon(batches.local_epsilon)}, n {batches.n}")
@@ -212,113 +223,75 @@ def _fields() -> tuple[str, ...]:
     return tuple(field.name for field in fields(Entry) if field.name != "receipt")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """The limits of a :class:`shoal.privacy.Ledger`, validated.
+@dataclass(frozen=True)
+class LimitChange:
+    """A limit that was raised, or set where there was none, as a ledger records it.
 
     Parameters
     ----------
-    epsilon : float
-        Limit on the total epsilon, > 0.
-    delta : float, default=0.0
-        Limit on the total delta, in [0, 1).
-    metric_epsilon : float, optional
-        Limit on metric spends, per unit of distance, > 0.
-    metric_unit : str, default=""
-        The unit of distance of ``metric_epsilon``, such as ``"km"``; required with it.
-    adjacency : Adjacency, default=Adjacency.ADD_REMOVE
-        Which tables count as neighbors.
-    approximate_delta : float, optional
-        The part of delta reserved for events that have a delta themselves, in [0, delta].
-    gdp_delta : float, optional
-        The part of delta that pays for adding up squares of mu, in [0, delta].
-    privacy_unit : PrivacyUnit, default=PrivacyUnit()
-        What the limits protect: records or users.
-    table : str, default=""
-        Name of the table that the limits are for.
+    time : str
+        Time of the change, in UTC and ISO 8601.
+    who : str
+        Name of the person or account that answers for it.
+    reason : str
+        Why, in words.
+    before, limits : Limits
+        All limits until then, and from then on.
+    version, platform : str
+        As in an :class:`Entry`.
+    receipt : Receipt or None
+        The ledger's count and hash after this line; not part of its own content.
 
     Examples
     --------
-    >>> Limits(epsilon=1, delta=1e-6).epsilon
-    1.0
+    >>> from shoal.privacy import Ledger
+    >>> ledger = Ledger(epsilon=1.0, who="ada")
+    >>> change = ledger.set_limit(epsilon=1.5, reason="the board agreed to a second release")
+    >>> change.who, change.limits.epsilon, change.receipt.count
+    ('ada', 1.5, 1)
     """
 
-    epsilon: float
-    delta: float = 0.0
-    metric_epsilon: float | None = None
-    metric_unit: str = ""
-    adjacency: Adjacency = Adjacency.ADD_REMOVE
-    approximate_delta: float | None = None
-    gdp_delta: float | None = None
-    privacy_unit: PrivacyUnit = RECORD
-    table: str = ""
+    time: str
+    who: str
+    reason: str
+    before: Limits
+    limits: Limits
+    version: str = __version__
+    platform: str = PLATFORM
+    receipt: Receipt | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Check every limit, and turn numpy's numbers into Python's."""
-        checked: dict[str, float] = {
-            "epsilon": _numbers.positive("epsilon", self.epsilon),
-            "delta": _numbers.probability("delta", self.delta),
-        }
-        if self.metric_epsilon is not None:
-            checked["metric_epsilon"] = _numbers.positive("metric_epsilon", self.metric_epsilon)
-        left = checked["delta"]
-        for name in ("approximate_delta", "gdp_delta"):
-            if (share := getattr(self, name)) is None:
-                continue
-            checked[name] = _numbers.probability(name, share)
-            if checked[name] > left:
-                both = "" if left == checked["delta"] else " less approximate_delta"
+        """Refuse a change that nobody answers for, or for no reason."""
+        for name in ("time", "who", "reason", "platform"):
+            if not _numbers.text(name, getattr(self, name)).strip():
                 raise ParameterError(
-                    f"{name} must be at most delta = {self.delta!r}{both}, got {share!r}",
+                    f"{name} of a limit that is changed must be given, got {getattr(self, name)!r}",
                     parameter=name,
-                    code="range",
+                    code="missing",
                 )
-            left -= checked[name]
-        _numbers.instance("adjacency", self.adjacency, Adjacency)
-        _numbers.instance("privacy_unit", self.privacy_unit, PrivacyUnit)
-        if self.privacy_unit.kind == "user" and not self.privacy_unit.id_column:
-            raise ParameterError(
-                "privacy_unit must name the id column of its users",
-                parameter="privacy_unit",
-                code="incomplete",
-                in_python="such as PrivacyUnit.user('person')",
-            )
-        _numbers.text("table", self.table)
-        if (self.metric_epsilon is None) != (parse_unit(self.metric_unit).kind == ""):
-            raise ParameterError(
-                "metric_epsilon and metric_unit must come together, since a limit per km and one "
-                f"per m differ, got {self.metric_epsilon!r} and {self.metric_unit!r}"
-            )
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-
-    def differences(self, other: Self, *, ignore_defaults: bool) -> list[str]:
-        """Return the names of limits that differ from ``other``'s.
-
-        With ``ignore_defaults``, only limits that were set here are compared.
-        """
-        default = Limits(epsilon=self.epsilon)
-        return [
-            field.name
-            for field in fields(self)
-            if getattr(self, field.name) != getattr(other, field.name)
-            and not (ignore_defaults and getattr(self, field.name) == getattr(default, field.name))
-        ]
+        for name in ("before", "limits"):
+            _numbers.instance(name, getattr(self, name), Limits)
+        parse_version(self.version)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the limits as plain values that JSON can hold."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        privacy_unit = self.privacy_unit.to_dict()
-        return {**plain, "adjacency": self.adjacency.value, "privacy_unit": privacy_unit}
+        """Return the change as plain values that JSON can hold, without its receipt."""
+        return {
+            "time": self.time,
+            "who": self.who,
+            "reason": self.reason,
+            "before": self.before.to_dict(),
+            "limits": self.limits.to_dict(),
+            "version": self.version,
+            "platform": self.platform,
+        }
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Rebuild limits from :meth:`to_dict`; missing and unknown fields are refused."""
-        expected = {field.name for field in fields(cls)}
+    def from_dict(cls, plain: Mapping[str, Any], receipt: Receipt | None = None) -> Self:
+        """Rebuild a change from :meth:`to_dict`; missing and unknown fields are refused."""
+        expected = {field.name for field in fields(cls)} - {"receipt"}
         if set(plain) != expected:
             raise ParameterError(
-                f"limits must have the fields {sorted(expected)}", parameter="limits", code="format"
+                f"a change of limits must have the fields {sorted(expected)}, got {sorted(plain)}"
             )
-        adjacency = Adjacency(plain["adjacency"])
-        privacy_unit = PrivacyUnit.from_dict(plain["privacy_unit"])
-        return cls(**{**plain, "adjacency": adjacency, "privacy_unit": privacy_unit})
+        limits = {name: Limits.from_dict(plain[name]) for name in ("before", "limits")}
+        return cls(**{**plain, **limits}, receipt=receipt)

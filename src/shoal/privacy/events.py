@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.privacy.guarantee import Guarantee
 
 __all__ = [
+    "EVENT_NAMES",
     "ApproximateEvent",
     "Composed",
     "Event",
@@ -313,6 +314,8 @@ _BY_NAME: dict[str, type[Event]] = {
         Repeated,
     )
 }
+
+EVENT_NAMES = tuple(_BY_NAME)
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 from shoal import _html, _numbers
+from shoal._numbers import rounded_up
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy import conversions
 from shoal.privacy._guarantee_text import guarantee_text
@@ -26,6 +27,7 @@ _OWN: dict[str, tuple[str, ...]] = {
     "metric": ("slack",),
     "shuffled": ("local_epsilon", "n_reports"),
 }
+_SHOWN = "uncounted"  # no part of the promise: no document has it
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,9 @@ class Guarantee:
     slack : float, default=0.0
         Only for ``"metric"``: what is added to ``epsilon`` times the distance, however near two
         records are; the cost of rounding them to a lattice.
+    uncounted : bool, default=False
+        Whether no ledger was charged for what it covers. It is shown by ``repr`` alone: it changes
+        nothing of the promise, and guarantees that differ in it are equal.
 
     Examples
     --------
@@ -96,6 +101,7 @@ class Guarantee:
     local_epsilon: float | None = None
     n_reports: int | None = None
     slack: float = 0.0
+    uncounted: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check every field; a promise that is malformed must not exist."""
@@ -240,7 +246,7 @@ class Guarantee:
             return self.mu
         if self.delta > 0:
             raise GuaranteeError(
-                f"an (epsilon, delta) promise with delta = {self.delta:g} implies no mu",
+                f"an (epsilon, delta) promise with delta = {rounded_up(self.delta)} implies no mu",
                 in_python="pass the mu of its noise, Guarantee(mu=...)",
             )
         return pure_to_gdp(self.epsilon) if self.epsilon > 0 else 0.0
@@ -270,7 +276,8 @@ class Guarantee:
         if not candidates:
             way_out = "amplify the local promise" if self.notion == "shuffled" else "fit"
             raise GuaranteeError(
-                f"delta must be at least the promise's own {self.delta:g}, got {delta:g}: "
+                f"delta must be at least the promise's own {rounded_up(self.delta)}, got "
+                f"{delta:g}: "
                 f"{way_out} with the delta wanted"
             )
         return replace(self, epsilon=max(0.0, min(candidates)), delta=delta)
@@ -358,6 +365,7 @@ class Guarantee:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values that JSON can hold."""
         plain = asdict(self)
+        del plain[_SHOWN]
         plain["adjacency"] = self.adjacency.value
         plain["privacy_unit"] = self.privacy_unit.to_dict()
         if self.notion == "none":
@@ -381,7 +389,7 @@ class Guarantee:
             The same guarantee.
         """
         notion = plain.get("notion") if isinstance(plain, Mapping) else None
-        expected = {field.name for field in fields(cls)} - _foreign(notion)
+        expected = {one.name for one in fields(cls)} - {_SHOWN} - _foreign(notion)
         given = dict(plain) if isinstance(plain, Mapping) else {}
         if set(given) != expected:
             raise ParameterError(f"a guarantee must have the fields {sorted(expected)}")
@@ -400,6 +408,12 @@ class Guarantee:
 
     def __str__(self) -> str:
         return guarantee_text(self)
+
+    def __repr__(self) -> str:
+        held = [one.name for one in fields(self) if one.name != _SHOWN]
+        held += [_SHOWN] if self.uncounted else []  # of a fit without a ledger
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in held)
+        return f"{type(self).__name__}({shown})"
 
     def _repr_html_(self) -> str:
         return _html.block(_html.promise(str(self), holds=self.holds))

@@ -15,13 +15,17 @@ from shoal.exceptions import (
     LedgerFileError,
     LedgerPicklingError,
     ParameterError,
+    ShoalError,
 )
 from shoal.privacy._account import Account, Price
 from shoal.privacy._ledger_file import Head, LedgerFile, new_header, open_header
 from shoal.privacy._ledger_text import ledger_html, ledger_text
-from shoal.privacy.entries import Entry, Limits, Receipt
+from shoal.privacy._tally import Tally
+from shoal.privacy.advisories import Advisory, read_advisories
+from shoal.privacy.entries import Entry, LimitChange, Receipt
 from shoal.privacy.events import Event
 from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.limits import Limits
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit
 
 __all__ = ["Ledger"]
@@ -43,6 +47,7 @@ class Ledger:
         Without a path the ledger lives in this process and cannot be pickled.
     epsilon : float, optional
         Limit on the total epsilon. Required for a new ledger; an existing file has its limit.
+        With ``math.inf`` a ledger refuses nothing and only counts; it takes no other limits.
     delta : float, default=0.0
         Limit on the total delta. At 0 the pure epsilons add up, and nothing else is accepted.
     metric_epsilon : float, optional
@@ -94,6 +99,9 @@ class Ledger:
     shuffled batches. Its local epsilon is added up separately: ``spent`` states what holds without
     the shuffler. Disjoint batches (two rounds) are a single spend, that of the larger loss.
 
+    A limit can be raised, and set where there was none, by :meth:`set_limit`: the change is written
+    into the ledger with a name and a reason, and nothing that was spent is forgotten.
+
     Examples
     --------
     >>> from shoal.privacy import Ledger, PureEvent
@@ -144,6 +152,7 @@ class Ledger:
         self._file = None if path is None else LedgerFile(_absolute(path))
         self._limits = asked
         self._consistent_in = -1
+        self._account: Account | Tally
         self._restart()
         if self._file is not None:
             self._open(self._file, asked, complete=epsilon is not None)
@@ -161,8 +170,15 @@ class Ledger:
 
     @property
     def limits(self) -> Limits:
-        """The limits, as given or as read from the file."""
-        return self._limits
+        """The limits that are in force, as given, as read from the file, or as last raised."""
+        with self._transaction(write=False):
+            return self._account.limits
+
+    @property
+    def limit_changes(self) -> tuple[LimitChange, ...]:
+        """All limits that were raised or set later, the oldest first."""
+        with self._transaction(write=False):
+            return tuple(self._changes)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -315,6 +331,108 @@ class Ledger:
         with self._transaction(write=True):
             self._check(entry)
 
+    def set_limit(
+        self,
+        *,
+        reason: str,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        metric_epsilon: float | None = None,
+        metric_unit: str | None = None,
+    ) -> LimitChange:
+        """Raise the limit, or set one where there is none; a limit is never lowered.
+
+        The change is a line of the ledger, as safe from later edits as those of spends, with the
+        name of who asked for it (``who`` of the ledger). What was spent before stays counted: its
+        epsilons, or all of the old limit where they were added up for less, and all of the old
+        ``delta``. So Gaussian noise needs a larger ``delta`` too.
+
+        Parameters
+        ----------
+        reason : str
+            Why more may be spent on the people in the table.
+        epsilon, delta, metric_epsilon : float, optional
+            The new limits; what is left out stays as it is.
+        metric_unit : str, optional
+            The unit of ``metric_epsilon``, if there was no limit on metric spends before.
+
+        Returns
+        -------
+        change : LimitChange
+            What was recorded; if the ledger has a file, it is written by now.
+
+        Raises
+        ------
+        ParameterError
+            If a limit is lower than before, nothing changes, or nobody gives a reason.
+        BudgetExceededError
+            If more was spent, before there was a limit, than the first one allows.
+        LedgerFileError
+            If the file is damaged or cannot be written.
+
+        Examples
+        --------
+        >>> from shoal.privacy import Ledger, PureEvent
+        >>> ledger = Ledger(epsilon=1.0, who="ada")
+        >>> entry = ledger.spend(PureEvent(epsilon=1.0))
+        >>> change = ledger.set_limit(epsilon=1.5, reason="the board agreed on 3 May")
+        >>> ledger.remaining, [change.reason for change in ledger.limit_changes]
+        (0.5, ['the board agreed on 3 May'])
+        """
+        given = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "metric_epsilon": metric_epsilon,
+            "metric_unit": metric_unit,
+        }
+        wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        with self._transaction(write=True) as descriptor:
+            before = self._account.limits
+            limits = replace(before, **wanted)
+            if limits == before or limits.unlimited:
+                raise ParameterError(
+                    "epsilon, delta or metric_epsilon must be larger than the limit in force, "
+                    f"got {wanted}",
+                    parameter="epsilon",
+                    code="range",
+                )
+            change = LimitChange(Entry.now(), self._who, reason, before, limits)
+            self._account = self._account.change(limits)
+            change = replace(change, receipt=self._write(descriptor, change.to_dict()))
+            self._changes.append(change)
+            self._consistent_in = os.getpid()
+            return change
+
+    def verify(self) -> tuple[tuple[Entry, Advisory], ...]:
+        """Read every line again, and name the entries whose promise is known to be broken.
+
+        Each entry holds the version of shoal that made it. A flaw that is found later is written
+        into the list of advisories of the next version: ask the newest one.
+
+        Returns
+        -------
+        broken : tuple of (Entry, Advisory)
+            Each entry with each advisory that concerns it, in the order of the entries.
+
+        Raises
+        ------
+        LedgerFileError
+            If the file is damaged.
+
+        Examples
+        --------
+        >>> from shoal.privacy import Ledger, PureEvent
+        >>> ledger = Ledger(epsilon=1.0)
+        >>> entry = ledger.spend(PureEvent(epsilon=0.5))
+        >>> ledger.verify()
+        ()
+        """
+        advisories = read_advisories()
+        if self._file is not None:
+            self._consistent_in = -1  # so that the file is read from its beginning
+        found = ((entry, one) for entry in self.entries for one in advisories)
+        return tuple((entry, one) for entry, one in found if one.concerns(entry))
+
     def paid_for(self, receipt: Receipt) -> bool:
         """Return whether this ledger holds the entry that a release was charged to.
 
@@ -346,7 +464,7 @@ class Ledger:
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f"{self.path!r}, "
-        return f"Ledger({where}epsilon={self._limits.epsilon:g}, delta={self._limits.delta:g})"
+        return f"Ledger({where}epsilon={self._limits.epsilon!r}, delta={self._limits.delta!r})"
 
     def __str__(self) -> str:
         return ledger_text(self)
@@ -377,17 +495,20 @@ class Ledger:
         # A ledger without a table's name takes any; `spend` compares it with earlier spends.
         table = self._limits.table if not (asked.table and self._limits.table) else asked.table
         given = replace(asked, table=table)
-        given = given if complete else replace(given, epsilon=self._limits.epsilon)
-        different = given.differences(self._limits, ignore_defaults=not complete)
-        if different:
-            raise LedgerFileError(
-                f"{self.path} was declared with another {' and '.join(different)}",
-                parameter="limits",
-                code="conflict",
-                in_python="open it as Ledger(path) to take its limits, or choose another path",
-            )
         with self._transaction(write=False):
-            pass
+            known = self._account.limits, self._limits  # as raised since, and as declared
+        different: list[str] = []
+        for limits in known:
+            named = given if complete else replace(given, epsilon=limits.epsilon)
+            different = named.differences(limits, ignore_defaults=not complete)
+            if not different:
+                return
+        raise LedgerFileError(
+            f"{self.path} was declared with another {' and '.join(different)}",
+            parameter="limits",
+            code="conflict",
+            in_python="open it as Ledger(path) to take its limits, and raise them by set_limit",
+        )
 
     @contextlib.contextmanager
     def _transaction(self, *, write: bool) -> Iterator[int]:
@@ -416,8 +537,10 @@ class Ledger:
             self._file.rewind()
         else:
             _, self._head = Head().after(new_header(self._limits.to_dict()))
-        self._account = Account(self._limits)
+        unlimited = self._limits.unlimited
+        self._account = Tally(self._limits) if unlimited else Account(self._limits)
         self._entries: list[Entry] = []
+        self._changes: list[LimitChange] = []
         self._consistent_in = os.getpid()
 
     def _catch_up(self, file: LedgerFile, descriptor: int) -> None:
@@ -425,12 +548,20 @@ class Ledger:
             found = file.read_new(descriptor, _header_limits, at_most=1)
             if found != [self._limits]:
                 raise LedgerFileError(f"{file.path} changed its header: restore it from a copy")
-        for entry, price in file.read_new(descriptor, self._priced):
-            self._record(entry, price)
-
-    def _priced(self, plain: Mapping[str, Any], receipt: Receipt) -> tuple[Entry, Price]:
-        entry = Entry.from_dict(plain, receipt)
-        return entry, self._price(entry)
+        for line in file.read_new(descriptor, _parsed):
+            try:
+                if isinstance(line, LimitChange):
+                    if line.before != self._account.limits:
+                        raise ParameterError("before must be the limits in force, got others")
+                    self._account = self._account.change(line.limits)
+                    self._changes.append(line)
+                else:
+                    self._record(line, self._price(line))
+            except ShoalError as damage:
+                number = 0 if line.receipt is None else line.receipt.count + 1
+                raise LedgerFileError(
+                    f"{file.path} is damaged at line {number} ({damage}): restore it from a copy"
+                ) from damage
 
     def _price(self, entry: Entry) -> Price:
         return self._account.price(
@@ -442,8 +573,8 @@ class Ledger:
         if entry.table and named and entry.table != named:
             raise GuaranteeError(
                 f"this ledger counts what is spent on the table {named!r}, not on "
-                f"{entry.table!r}: keep a ledger for each, or give both one name where they are "
-                "about the same people"
+                f"{entry.table!r}: give both one name if they are about the same people, or charge "
+                "the ledger of the other people"
             )
         price = self._price(entry)
         self._account.check(price)
@@ -453,17 +584,19 @@ class Ledger:
         entry = replace(entry, notion=price.notion)
         if price.batches is not None:
             entry = replace(entry, adjacency=Adjacency.SUBSTITUTE)
-        # Until it is recorded here too, an interrupt would leave the totals behind the file.
-        self._consistent_in = -1
-        if self._file is None:
-            _, self._head = self._head.after(entry.to_dict())
-            receipt = self._head.receipt
-        else:
-            receipt = self._file.append(descriptor, entry.to_dict())
-        entry = replace(entry, receipt=receipt)
+        entry = replace(entry, receipt=self._write(descriptor, entry.to_dict()))
         self._record(entry, price)
         self._consistent_in = os.getpid()
         return entry
+
+    def _write(self, descriptor: int, content: dict[str, Any]) -> Receipt:
+        """Append a line; the caller counts it and says that the totals are those of the file."""
+        # Until then an interrupt would leave the totals behind the file.
+        self._consistent_in = -1
+        if self._file is not None:
+            return self._file.append(descriptor, content)
+        _, self._head = self._head.after(content)
+        return self._head.receipt
 
     def _record(self, entry: Entry, price: Price) -> None:
         self._account.add(price)
@@ -472,6 +605,11 @@ class Ledger:
     def _named_table(self) -> str:
         names = (entry.table for entry in self._entries if entry.table)
         return self._limits.table or next(names, "")
+
+
+def _parsed(plain: Mapping[str, Any], receipt: Receipt) -> Entry | LimitChange:
+    kind = LimitChange if "limits" in plain else Entry
+    return kind.from_dict(plain, receipt)
 
 
 def _reopened(kind: type[Ledger], path: str, table: str, who: str, output: str) -> Ledger:

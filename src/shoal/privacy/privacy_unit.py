@@ -150,8 +150,7 @@ def group_size(
         raise GuaranteeError(
             "a promise for substitution does not cover adding a record",
             parameter="adjacency",
-            in_python="state the event for Adjacency.ADD_REMOVE, or keep a "
-            "Ledger(adjacency=Adjacency.SUBSTITUTE)",
+            in_python="state the event for Adjacency.ADD_REMOVE",
         )
     steps = 2 if replaced and not substituted else 1
     if spent.kind == wanted.kind:
@@ -186,7 +185,7 @@ def _require_same_users(spent: PrivacyUnit, wanted: PrivacyUnit) -> None:
     if not spent.id_column or spent.id_column != wanted.id_column:
         raise GuaranteeError(
             f"promises to users add up for the same id column only, got {spent.id_column!r} where "
-            f"{wanted.id_column!r} is counted: name the column, or keep a ledger for each"
+            f"{wanted.id_column!r} is counted: promise to users of that column"
         )
     covered = spent.enforced or (
         not wanted.enforced
@@ -204,7 +203,7 @@ def _require_every_user(spent: PrivacyUnit) -> None:
     if not spent.enforced:
         raise GuaranteeError(
             f"a promise to each {spent} does not cover rows of other users: limit the rows of a "
-            "user, or keep a ledger for users"
+            "user"
         )
 
 
@@ -214,7 +213,6 @@ def _rows_of_a_user(wanted: PrivacyUnit) -> int:
             "a promise to records covers a user only with a known number of rows, and nothing "
             "limited them here",
             parameter="user_ids",
-            in_python="pass user ids to the fit, or keep a ledger with PrivacyUnit.user(..., "
-            "max_rows=m, enforced=False) if no user has more than m rows",
+            in_python="pass user ids to the fit",
         )
     return wanted.max_rows

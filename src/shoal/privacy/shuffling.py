@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from shoal import _numbers
+from shoal._numbers import rounded_up
 from shoal.exceptions import GuaranteeError, ParameterError
 from shoal.privacy.guarantee import Guarantee
 from shoal.privacy.privacy_unit import Adjacency
@@ -108,7 +109,7 @@ def amplify(
         what = "metric" if guarantee.notion == "metric" else f"{guarantee.notion!r}"
         raise GuaranteeError(
             "only a pure local promise is amplified by shuffling, this one is "
-            f"{what} with delta = {guarantee.delta:g}",
+            f"{what} with delta = {rounded_up(guarantee.delta)}",
             in_python="pass Guarantee('local', epsilon=...), or to_local(diameter) of a metric one",
         )
     if n_colors is not None:

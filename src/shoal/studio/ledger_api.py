@@ -14,13 +14,14 @@ __all__ = ["add_ledger_routes"]
 
 
 class LimitRequest(BaseModel):
-    """The limit of a new ledger; nothing but its name for one that a file brings."""
+    """The limit of a new ledger, or a raised one with a reason; of a file, its name alone."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     epsilon: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     delta: float = Field(default=0.0, ge=0, lt=1, allow_inf_nan=False)
     name: str = Field(default="", max_length=200)
+    reason: str = Field(default="", max_length=1000)
 
 
 def add_ledger_routes(app: FastAPI, workspace: Workspace) -> None:
@@ -42,7 +43,8 @@ def add_ledger_routes(app: FastAPI, workspace: Workspace) -> None:
     @app.post("/api/tables/{identifier}/ledger", tags=["ledger"], summary="Set the limit")
     def limit(identifier: str, asked: LimitRequest) -> dict[str, Any]:
         table = workspace.get(identifier)
-        set_limit(workspace, table, asked.epsilon, asked.delta, name=asked.name)
+        named = {"name": asked.name, "reason": asked.reason}
+        set_limit(workspace, table, asked.epsilon, asked.delta, **named)
         return {"ledger": describe_ledger(table.charged)}
 
     @app.get("/api/reports", tags=["reports"], summary="Pages of other commands")

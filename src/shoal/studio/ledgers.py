@@ -1,33 +1,35 @@
 """The ledger that a table is charged to: in memory, or in the file that the studio was given.
 
-A limit is set before anything is spent, and then it stays: one that follows the spends limits
-nothing. A file brings its own limit; other processes may charge it meanwhile, so its entries are
-read anew each time. In memory, tables of one name share a ledger while the studio runs: whoever
-opens a file again is still charged to the limit that was set for it.
+A limit is set before anything is spent, and then it is raised only on purpose, with a reason that
+the ledger records: one that follows the spends limits nothing. A file brings its own limit; other
+processes may charge it meanwhile, so its entries are read anew each time. In memory, tables of one
+name share a ledger while the studio runs: whoever opens a file again is still charged to the limit
+that was set for it.
 """
 
 from pathlib import Path
 from typing import Any
 
+from shoal._numbers import rounded_up
 from shoal.exceptions import LedgerFileError
-from shoal.privacy import Entry, Ledger, PrivacyUnit
+from shoal.privacy import Entry, Ledger, LimitChange, PrivacyUnit
 from shoal.service import RefusedError
 from shoal.studio.settings import StudioSettings
 from shoal.studio.workspace import StudioTable, Workspace, ledger_summary
 
 __all__ = ["describe_ledger", "file_ledger", "ledger_name", "set_limit"]
 
-SET_BEFORE = (
-    "Something has been spent under this limit, so it can no longer change: a limit that can be "
-    "raised limits nothing. To spend more, start with another table about other people."
+LIMIT_STANDS = (
+    "The limit can no longer change as if nothing had been spent: it can be raised only, with a "
+    "reason, and the ledger records both."
 )
-IN_FILE = (
-    "The limit of a ledger file was set when the file was made: keep that limit, or start the "
-    "studio with another file."
+UNLIMITED = (
+    "The ledger in the file has no limit, and the studio shows what is left of one: set it first, "
+    "with shoal ledger FILE --epsilon LIMIT --reason WHY."
 )
 OPENED_BEFORE = (
-    "A table named {name!r} was opened before, with a limit of epsilon {epsilon:g} and delta "
-    "{delta:g} for each {unit}: one limit covers everything spent on the same people. Set the "
+    "A table named {name!r} was opened before, with a limit of epsilon {epsilon} and delta "
+    "{delta} for each {unit}: one limit covers everything spent on the same people. Set the "
     "same limit, or open the file under another name if it is about other people."
 )
 
@@ -44,8 +46,9 @@ def set_limit(
     delta: float,
     *,
     name: str = "",
+    reason: str = "",
 ) -> Ledger:
-    """Give a table its ledger, or refuse to change the one it has.
+    """Give a table its ledger; the limit of the one it has is raised only, with a reason.
 
     Parameters
     ----------
@@ -72,7 +75,9 @@ def set_limit(
         if held is not None and (held.entries or held.path is not None):
             limits = held.limits
             if epsilon is not None and (epsilon, delta) != (limits.epsilon, limits.delta):
-                raise RefusedError("invalid-parameter", SET_BEFORE if held.entries else IN_FILE)
+                if not reason:
+                    raise RefusedError("invalid-parameter", LIMIT_STANDS)
+                held.set_limit(epsilon=epsilon, delta=delta, reason=reason)
             return held
         limit: dict[str, Any] = {} if epsilon is None else {"epsilon": epsilon, "delta": delta}
         called = name or ledger_name(table)
@@ -101,6 +106,7 @@ def describe_ledger(ledger: Ledger) -> dict[str, Any]:
         "file": ledger.path,
         "receipt": str(ledger.receipt),
         "list": [_plain(entry) for entry in ledger.entries],
+        "changes": [_plain_change(change) for change in ledger.limit_changes],
     }
 
 
@@ -128,8 +134,8 @@ def _in_memory(
                 "invalid-parameter",
                 OPENED_BEFORE.format(
                     name=name,
-                    epsilon=limits.epsilon,
-                    delta=limits.delta,
+                    epsilon=rounded_up(limits.epsilon),
+                    delta=rounded_up(limits.delta),
                     unit=limits.privacy_unit,
                 ),
             )
@@ -144,19 +150,34 @@ def _in_file(path: Path, limit: dict[str, Any], unit: PrivacyUnit, name: str) ->
             if not limit:
                 raise RefusedError("invalid-parameter", "A new ledger needs a limit on epsilon.")
             return Ledger(path, **limit, privacy_unit=unit, table=name)
-        counted = Ledger(path).table
+        found = Ledger(path)
+        if found.limits.unlimited:
+            raise RefusedError("invalid-parameter", UNLIMITED)
+        counted = found.table
         if name and counted and counted != name:
             raise RefusedError(
                 "invalid-parameter",
                 f"The ledger in the file is for the table {counted!r}, not for {name!r}: name this "
-                "table the same if both are about the same people, or start the studio with "
-                "another file.",
+                "table the same if both are about the same people, or start the studio with the "
+                "ledger of the other people.",
             )
         return Ledger(path, table=name, **({**limit, "privacy_unit": unit} if limit else {}))
     except OSError as failure:
         raise LedgerFileError(
             f"a ledger must be a file that can be used, got {str(path)!r}: {failure.strerror}"
         ) from None
+
+
+def _plain_change(change: LimitChange) -> dict[str, Any]:
+    limits = change.limits
+    return {
+        "number": None if change.receipt is None else change.receipt.count,
+        "time": change.time,
+        "who": change.who,
+        "reason": change.reason,
+        "epsilon": limits.epsilon,
+        "delta": limits.delta,
+    }
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

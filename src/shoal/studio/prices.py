@@ -1,6 +1,6 @@
 """What a ledger would be after a spend, computed on a copy: nothing is spent."""
 
-from shoal.privacy import Ledger
+from shoal.privacy import Entry, Ledger, LimitChange
 
 __all__ = ["trial_ledger"]
 
@@ -27,8 +27,10 @@ def trial_ledger(ledger: Ledger) -> Ledger:
     >>> ledger.remaining
     1.0
     """
-    limits = ledger.limits
+    changes = list(ledger.limit_changes)
+    limits = changes[0].before if changes else ledger.limits
     trial = Ledger(
+        who="trial",
         epsilon=limits.epsilon,
         delta=limits.delta,
         metric_epsilon=limits.metric_epsilon,
@@ -39,6 +41,8 @@ def trial_ledger(ledger: Ledger) -> Ledger:
         privacy_unit=limits.privacy_unit,
     )
     for entry in ledger.entries:
+        while changes and _number(changes[0]) < _number(entry):
+            _repeat(trial, changes.pop(0))
         trial.spend(
             entry.event,
             purpose=entry.purpose,
@@ -48,4 +52,16 @@ def trial_ledger(ledger: Ledger) -> Ledger:
             seeded=entry.seeded,
             columns=entry.columns,
         )
+    for change in changes:
+        _repeat(trial, change)
     return trial
+
+
+def _number(line: Entry | LimitChange) -> int:
+    return 0 if line.receipt is None else line.receipt.count
+
+
+def _repeat(trial: Ledger, change: LimitChange) -> None:
+    """Change the limits of a trial as those of its ledger were."""
+    names = ("epsilon", "delta", "metric_epsilon", "metric_unit")
+    trial.set_limit(reason=change.reason, **{name: getattr(change.limits, name) for name in names})

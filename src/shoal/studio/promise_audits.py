@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal._numbers import rounded_up
 from shoal.audit import ReplayAudit
 from shoal.experiments import PromiseAudit, Provenance, audit_promise, audit_report, draw_promise
 from shoal.plotting import Picture
@@ -73,7 +74,9 @@ class Audited:
     def _sentence(self) -> str:
         audit = self.audit
         sure = f"{100 * audit.sampling.confidence:.10g}%"
-        claim = "nothing" if audit.claimed is None else f"{audit.claimed:.4g}{audit.unit}"
+        claim = (
+            "nothing" if audit.claimed is None else f"{rounded_up(audit.claimed, 4)}{audit.unit}"
+        )
         return (
             f"At {sure} confidence, epsilon is at least {audit.sampling.epsilon:.3g}{audit.unit}; "
             f"claimed: {claim}."
@@ -118,7 +121,7 @@ def _planted_words(settings: PromiseSettings) -> str:
     epsilon = settings.epsilon
     return (
         f"A bug was planted for this audit: {settings.method} ran with the noise of epsilon "
-        f"{PLANTED_FACTOR * epsilon:g}, half of what the claim of {epsilon:g} needs"
+        f"{PLANTED_FACTOR * epsilon:g}, half of what the claim of {rounded_up(epsilon)} needs"
     )
 
 

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from shoal._numbers import rounded_up
 from shoal.privacy import Ledger
 from shoal.service import RefusedError
 from shoal.studio.downloads import release_files, write_file
@@ -173,6 +174,7 @@ def _priced(
     charged = trial.entries[kept:]
     settings = asked.settings
     total = settings.epsilon + (settings.profile or 0.0)
+    limit = rounded_up(ledger.limits.epsilon)
     return {
         **told,
         "guarantees": [str(promise) for promise in promises],
@@ -181,7 +183,7 @@ def _priced(
         "unit": str(charged[0].privacy_unit),
         "after": ledger_summary(trial),
         "total": total,
-        "button": f"Spend epsilon {total:g} of {ledger.limits.epsilon:g} and release",
+        "button": f"Spend epsilon {rounded_up(total)} of {limit} and release",
     }
 
 

@@ -254,7 +254,7 @@ def build_clusterer(asked: AskedRelease, ledger: Ledger | None) -> Any:
         if "records_per_user" not in able:
             raise ParameterError(
                 f"{method.class_name} makes its promise per row, and the schema says whose row "
-                f"each row is: use DPKMeans, or give {schema.user.name!r} the role 'ignore'"
+                f"each row is: use DPKMeans"
             )
         kwargs |= {"records_per_user": asked.records_per_user, "user_column": schema.user.name}
     model = build_estimator(method.class_name, epsilon=settings.epsilon, kwargs=kwargs)

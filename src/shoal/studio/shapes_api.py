@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response
 
+from shoal._numbers import rounded_up
 from shoal.exceptions import ParameterError
 from shoal.plotting import draw_shapes, shapes_rows
 from shoal.schema import Place
@@ -113,7 +114,10 @@ def _choices(table: StudioTable) -> dict[str, Any]:
         "shapes": SHAPES,
         "has_copy": table.copy is not None,
         "releases": [
-            {"key": key, "name": f"release {number} (epsilon {release.guarantee.epsilon:g})"}
+            {
+                "key": key,
+                "name": f"release {number} (epsilon {rounded_up(release.guarantee.epsilon)})",
+            }
             for number, (key, release) in enumerate(density_releases(table).items(), start=1)
         ],
         "epsilons": list(EPSILONS),
@@ -207,7 +211,8 @@ def _frame(density: Density, found: Cut) -> str:
 
 def _file(kind: str, density: Density, found: Cut, wanted: ShapesRequest) -> bytes:
     settings = _settings_words(wanted)
-    words = f"{density.words[0].upper()}{density.words[1:]}; epsilon {density.model.epsilon:g}"
+    epsilon = rounded_up(density.model.epsilon)
+    words = f"{density.words[0].upper()}{density.words[1:]}; epsilon {epsilon}"
     if kind == "geojson":
         if len(found.shown.values["low"]) > 2:
             raise ParameterError(

@@ -18,6 +18,7 @@ __all__ = ["BATCH_VALUES", "Piece", "file_states", "open_dataset", "pieces_of", 
 # wait for each other's short calls.
 BATCH_ROWS = 1 << 18
 BATCH_VALUES = 1 << 21
+LEDGERS = (".ledger", ".ledger.head")
 FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -96,9 +97,9 @@ def open_dataset(
     path = Path(source)
     with readable(repr(str(path))):
         if form == "csv":
-            opened = datasets.dataset(path, format=arrow_csv(path, names, schema))
+            opened = datasets.dataset(_given(path), format=arrow_csv(path, names, schema))
         else:
-            opened = datasets.dataset(path, format=form, exclude_invalid_files=False)
+            opened = datasets.dataset(_given(path), format=form, exclude_invalid_files=False)
         states = [Path(file).stat() for file in opened.files]
     if len({(state.st_dev, state.st_ino) for state in states}) < len(states):
         # Each of its records would count twice, or be reported twice, and be paid for once.
@@ -162,13 +163,22 @@ def _files(path: Path) -> list[Path]:
     """List a file, or those of a folder."""
     if path.is_file():
         return [path]
-    # As pyarrow does, files whose names begin like this are left to those who made them.
+    # As pyarrow does, files whose names begin like this are left to those who made them; so are
+    # ledgers that the command line keeps beside files of the folder.
     return [
         file
         for file in path.rglob("*")
         if file.is_file()
         and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+        and not file.name.endswith(LEDGERS)
     ]
+
+
+def _given(path: Path) -> Path | list[str]:
+    """Return what pyarrow opens: a path, or the files of a folder that holds ledgers as well."""
+    if path.is_file() or not any(file.name.endswith(LEDGERS) for file in path.rglob("*")):
+        return path
+    return sorted(map(str, _files(path)))
 
 
 def _ending(file: Path) -> str:

@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel
 
 from shoal import _numbers
 from shoal._build import detached
+from shoal._numbers import rounded_up
 from shoal.audit.bounds._measure import Measured
 from shoal.audit.bounds.lower_bounds import MIN_SAMPLES, check_parameters
 from shoal.audit.bounds.result import AuditResult, Evidence
@@ -107,7 +108,9 @@ class EstimatorAudit:
     def __str__(self) -> str:
         claim = "nothing claimed"
         if self.claimed is not None:
-            claim = f"claimed: epsilon {self.claimed:.4g}, delta {self.delta:.4g}"
+            claim = (
+                f"claimed: epsilon {rounded_up(self.claimed, 4)}, delta {rounded_up(self.delta, 4)}"
+            )
         together = " for all pairs together" if len(self.results) > 1 else ""
         lines = [f"at {100 * self.confidence:.10g}% confidence{together} ({claim})"]
         for name, result in self.results.items():

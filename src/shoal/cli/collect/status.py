@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from shoal._numbers import rounded_up
 from shoal.cli.collect._database import DatabaseUrl, open_store
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _campaign_table(rows: list[dict[str, Any]]) -> Table:
             row["campaign"],
             str(row["revision"]),
             closes if row["state"] == "open" else f"closed {closes}",
-            f"{row['guarantee']['epsilon']:g}",
+            rounded_up(row["guarantee"]["epsilon"]),
             f"{row['reports']:,}",
             "no" if row["published"] is None else f"version {row['published']}",
         )

@@ -8,6 +8,7 @@ the counts, the tree of its peaks, which of them are more than chance, and the c
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -200,7 +201,7 @@ class DPDensity(CuratorsClusterer):
         for index, stratum in enumerate(strata.engines(engine)):
             with disjoint_part(f"stratum {index}"):
                 released.append(release_cells(stratum, noise, budgets, source=source))
-        self.guarantee_ = promise
+        self.guarantee_ = replace(promise, uncounted=self.ledger is None)
         self.bounds_ = box
         self.strata_, self._strata = list(strata.levels), strata
         self._schema = self.schema  # what was counted: set_params changes the next fit alone

@@ -9,6 +9,7 @@ of its bounds' width, so a bound's width weighs its column unless ``column_weigh
 is that of its encoding, and noise has the shape of the columns.
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -280,7 +281,7 @@ class DPKMeans(CuratorsClusterer):
         )
         fitted = find_centers(self, counted_rows(table, given), given, plan, source)
         self.method_, self.reason_ = fitted.choice.method.name, fitted.choice.reason
-        self.guarantee_ = promise
+        self.guarantee_ = replace(promise, uncounted=self.ledger is None)
         self._publish(fitted, plan.geometry, given.record, receipt)
         labels = None
         if table.in_memory:

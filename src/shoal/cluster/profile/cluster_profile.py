@@ -11,6 +11,7 @@ import csv
 import html
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -213,7 +214,7 @@ class ClusterProfile(BaseEstimator):
             noun=_noun(given),
             notes=_notes(schema, plan),
         )
-        self.guarantee_ = promise
+        self.guarantee_ = replace(promise, uncounted=self.ledger is None)
         self.release_ = Release("ClusterProfile", values, promise, ledger=receipt)
         self.profiles_ = read_profiles(self.release_.values)
         return self

@@ -7,6 +7,7 @@ records to cells are post-processing (proofs/wavecluster.md).
 """
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -213,7 +214,7 @@ class DPWaveCluster(CuratorsClusterer):
         lattice = Lattice.box(*plan.box, half=HALF)
         engine = open_engine(table, lattice)
         fitted = self._find_cells(engine, plan, source)
-        self.guarantee_ = promise
+        self.guarantee_ = replace(promise, uncounted=self.ledger is None)
         self._publish(fitted, plan.box, receipt)
         self._keep_labels(self._labels(engine) if table.in_memory else None)
         return self

@@ -1,5 +1,6 @@
 """The recommendation: one sentence, by a rule that the report states."""
 
+from shoal._numbers import rounded_up
 from shoal._registry import TrustModel
 from shoal.experiments.compare.baseline import TrivialCosts
 from shoal.experiments.compare.comparison import (
@@ -86,7 +87,7 @@ def recommend(comparison: Comparison, *, more: str = RUN_WITH) -> str:
             "None of the compared methods gives centers with the promise that was asked for, so "
             "none is recommended: see which cells agree best with those without privacy."
         )
-    at = f"At a worst-case epsilon of {comparison.middle:g}, "
+    at = f"At a worst-case epsilon of {rounded_up(comparison.middle)}, "
     return at + "; ".join([*parts, _blind(comparison)]) + "."
 
 
@@ -145,7 +146,8 @@ def _of_reports(comparison: Comparison, row: MethodRow) -> str:
     """Say what each report of a shuffled batch promises by itself, and at which delta all do."""
     if row.model != "shuffled":
         return ""
-    return f" at a local epsilon of {row.own_epsilon:.3g} (delta {comparison.delta:g})"
+    epsilon, delta = rounded_up(row.own_epsilon, 3), rounded_up(comparison.delta)
+    return f" at a local epsilon of {epsilon} (delta {delta})"
 
 
 def _beside(ranked: list[MethodRow]) -> str:
@@ -163,5 +165,8 @@ def _way_out(comparison: Comparison, model: str) -> str:
     for epsilon in comparison.epsilons:
         best = comparison.ranked(epsilon, model)[0]
         if best.cost is not None and best.cost.high < comparison.baseline.trivial_costs.limit:
-            return f"{best.method} becomes useful at {epsilon:g}, the smallest tried that is enough"
+            return (
+                f"{best.method} becomes useful at {rounded_up(epsilon)}, the smallest tried that "
+                "is enough"
+            )
     return "no epsilon that was tried is enough: use a larger one, or many more records"

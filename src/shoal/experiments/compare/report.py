@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from shoal._numbers import rounded_up
 from shoal.experiments.compare.comparison import MIN_RUNS, Comparison, MethodRow
 from shoal.experiments.compare.curves import (
     attack_gain,
@@ -159,11 +160,11 @@ def _promises(report: Report, comparison: Comparison) -> None:
     )
     rows = [
         [
-            f"{epsilon:g}",
-            f"{own_epsilon('central', epsilon, d):.3g}",
-            f"{own_epsilon('local', epsilon, d):.3g}",
-            f"{own_epsilon('metric', epsilon, d):.3g}",
-            f"{NEAR * epsilon:.3g}",
+            rounded_up(epsilon),
+            rounded_up(own_epsilon("central", epsilon, d), 3),
+            rounded_up(own_epsilon("local", epsilon, d), 3),
+            rounded_up(own_epsilon("metric", epsilon, d), 3),
+            rounded_up(NEAR * epsilon, 3),
         ]
         for epsilon in comparison.epsilons
     ]
@@ -188,7 +189,8 @@ def _promises(report: Report, comparison: Comparison) -> None:
     if any(row.model == "shuffled" for row in comparison.rows):
         report.text(
             "A method called shuffled promises the worst case for the batch of all reports, with a "
-            f"delta of {comparison.delta:g}, and less for each report: see the three trust models."
+            f"delta of {rounded_up(comparison.delta)}, and less for each report: see the three "
+            "trust models."
         )
 
 
@@ -204,7 +206,7 @@ def _own_promises(report: Report, comparison: Comparison) -> None:
     report.table(
         ["method", "worst case", "its promise", "equal to the others'"],
         [
-            [row.method, f"{row.epsilon:g}", row.guarantee, "yes" if row.equal else "no"]
+            [row.method, rounded_up(row.epsilon), row.guarantee, "yes" if row.equal else "no"]
             for row in own
         ],
         text=4,
@@ -231,7 +233,8 @@ def _utility(report: Report, comparison: Comparison) -> None:
     no_better = not_better_than_blind(comparison)
     if no_better:
         report.text(
-            f"Not better than blind at epsilon {comparison.middle:g}: {', '.join(no_better)}."
+            f"Not better than blind at epsilon {rounded_up(comparison.middle)}: "
+            f"{', '.join(no_better)}."
         )
     _told_by_reports(report, comparison)
     costs = [curve_point(row, row.cost) for row in shown_rows(comparison) if row.cost]
@@ -341,7 +344,7 @@ def _attacks(report: Report, comparison: Comparison) -> None:
             [
                 [
                     row.method,
-                    f"{row.epsilon:g}",
+                    rounded_up(row.epsilon),
                     f"{rounded(row.attack['gain'], 3)}",
                     f"{rounded(row.attack['low'], 3)} to {rounded(row.attack['high'], 3)}",
                     _allowed(row),
@@ -410,7 +413,7 @@ def _reconstruction(report: Report, local: list[MethodRow]) -> None:
         [
             [
                 name,
-                f"{epsilon:g}",
+                rounded_up(epsilon),
                 f"{100 * row.attack['off']:.1f}%",
                 f"{100 * row.attack['off_without']:.1f}%",
                 f"{rounded(row.attack['gain'], 3)}",
@@ -464,7 +467,7 @@ def _thinned(comparison: Comparison) -> list[str]:
 
 def _headings(comparison: Comparison) -> list[str]:
     """Head a table with one column for each epsilon."""
-    return ["method", *[f"epsilon {epsilon:g}" for epsilon in comparison.epsilons]]
+    return ["method", *[f"epsilon {rounded_up(epsilon)}" for epsilon in comparison.epsilons]]
 
 
 def _table_rows(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from shoal._numbers import rounded_up
 from shoal.experiments.compare.comparison import Comparison, MethodRow
 from shoal.experiments.compare.curves import cost_levels, trust_model_points
 from shoal.experiments.compare.measurements import MAX_REPORTS
@@ -55,7 +56,7 @@ def _batch(comparison: Comparison) -> str:
         f"A batch is here the reports of all {n_records:,} records{thinned}. Their number is "
         "public in this model: the promise counts on it, and says nothing about whether somebody "
         "took part. Its epsilon is, as all here, for exchanging one record for any other, at delta "
-        f"= {comparison.delta:g}; the other models have no delta."
+        f"= {rounded_up(comparison.delta)}; the other models have no delta."
     )
 
 
@@ -67,13 +68,20 @@ def _by_epsilon(
     read: Callable[[MethodRow], float | None],
 ) -> None:
     """Add a table of one epsilon a column; mechanisms with the same numbers share a line."""
-    cells = {(row.contender, row.epsilon): f"{read(row):.3g}" for row in rows}
+    cells = {
+        (row.contender, row.epsilon): rounded_up(epsilon, 3)
+        for row in rows
+        if (epsilon := read(row)) is not None
+    }
     names: dict[tuple[str, ...], list[str]] = {}
     for name in dict.fromkeys(row.contender for row in rows):
         numbers = tuple(cells[name, epsilon] for epsilon in comparison.epsilons)
         names.setdefault(numbers, []).append(name)
     report.table(
-        ["reports of", *[f"{what} epsilon {epsilon:g}" for epsilon in comparison.epsilons]],
+        [
+            "reports of",
+            *[f"{what} epsilon {rounded_up(epsilon)}" for epsilon in comparison.epsilons],
+        ],
         [[", ".join(alike), *numbers] for numbers, alike in names.items()],
     )
 
@@ -94,7 +102,7 @@ def _picture(report: Report, comparison: Comparison) -> None:
         high="high",
         log_x=True,
         log_y=True,
-        x_label=f"worst-case epsilon (shuffled: delta = {comparison.delta:g})",
+        x_label=f"worst-case epsilon (shuffled: delta = {rounded_up(comparison.delta)})",
         y_label="cost (k-means = 1)",
         reference=cost_levels(comparison.baseline.trivial_costs),
         says="Cost against what is promised to one person, 95% bands: the best central method, "

@@ -1,7 +1,7 @@
 // The form of a new campaign, and what its document would say while it is filled in.
 import { guesses, promise } from "/client/reportWords.js";
 import { post } from "/static/api.js";
-import { card, download, element, field, number, select } from "/static/elements.js";
+import { card, download, element, field, roundedUp, select } from "/static/elements.js";
 
 const PATH = "/api/campaigns";
 const NUMBERS = "numbers";
@@ -68,7 +68,7 @@ export function campaignForm(page, state, table, collector) {
 
   const read = () => {
     const epsilon = epsilonOf(controls);
-    reading.textContent = `Epsilon ${number(epsilon)} per report. Someone who sees a report and must choose between two answers is right ${guesses(epsilon)}; a blind guess is right 50 times. (For distance-based mechanisms: two answers one unit apart.)`;
+    reading.textContent = `Epsilon ${roundedUp(epsilon)} per report. Someone who sees a report and must choose between two answers is right ${guesses(epsilon)}; a blind guess is right 50 times. (For distance-based mechanisms: two answers one unit apart.)`;
   };
   const changed = () => {
     read();

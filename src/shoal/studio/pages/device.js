@@ -8,7 +8,7 @@ import { ReportForm } from "/client/reportForm.js";
 import { clusterCount, plural, reportWords, whatLeaves, WHAT_STAYS } from "/client/reportWords.js";
 import { post } from "/static/api.js";
 import { besideRecord } from "/static/deviceSight.js";
-import { card, element, number } from "/static/elements.js";
+import { card, element, roundedUp } from "/static/elements.js";
 
 /** The card of a device; nothing is opened or drawn before a button is pressed. */
 export function deviceCard(page, path, told, here) {
@@ -54,7 +54,7 @@ async function openDevice(path, told, place) {
   const count = async () => {
     const [{ drawn, acknowledged, epsilon }] = await device.status();
     const limit = campaign.reports_per_device;
-    budget.textContent = `This device's ledger: ${drawn} of ${plural(limit, "report")} drawn, ${acknowledged} arrived; epsilon ${number(epsilon)} of ${number(campaign.guarantee.epsilon)} spent.`;
+    budget.textContent = `This device's ledger: ${drawn} of ${plural(limit, "report")} drawn, ${acknowledged} arrived; epsilon ${roundedUp(epsilon)} of ${roundedUp(campaign.guarantee.epsilon)} spent.`;
   };
   const draw = act(async (record) => {
     const receipt = await device.draw(record);

@@ -74,6 +74,19 @@ export function number(value, digits = 3) {
   return new Intl.NumberFormat("en", { maximumSignificantDigits: digits }).format(value);
 }
 
+const SLACK = 1e-12; // a sum of shares such as 0.1 is off by so little
+
+/** An epsilon or a delta that is promised or spent, rounded up. */
+export const roundedUp = (value) => rounded(value, 1 - SLACK, "ceil");
+
+/** An epsilon or a delta that is left to spend, rounded down. */
+export const roundedDown = (value) => rounded(value, 1 + SLACK, "floor");
+
+function rounded(value, slack, roundingMode) {
+  if (!Number.isFinite(value)) return number(value);
+  return new Intl.NumberFormat("en", { maximumSignificantDigits: 3, roundingMode }).format(value * slack);
+}
+
 /** Offer bytes as a file. */
 export function download(name, blob) {
   const address = URL.createObjectURL(blob);

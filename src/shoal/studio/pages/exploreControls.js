@@ -1,5 +1,5 @@
 // Controls of Explore: which records, which method, how many clusters, and epsilon in all its readings.
-import { element, field, number, select } from "/static/elements.js";
+import { element, field, number, roundedUp, select } from "/static/elements.js";
 
 const LEAST = 0.01;
 const MOST = 16;
@@ -65,7 +65,7 @@ export class EpsilonReadings {
     this.epsilon = epsilon;
     const put = (control, value) => { if (control !== typed) control.value = value; };
     put(this.slider, stepOf(epsilon));
-    this.slider.setAttribute("aria-valuetext", `epsilon ${number(epsilon)}`);
+    this.slider.setAttribute("aria-valuetext", `epsilon ${roundedUp(epsilon)}`);
     put(this.exact, epsilon);
     put(this.guesses, Number(guessesOf(epsilon).toFixed(2)));
     if (!this.metric) return;

@@ -1,6 +1,6 @@
 // A private copy: its price first, then one purchase, however often it is clicked.
 import { Problem, UNSURE, followPurchase, get, post } from "/static/api.js";
-import { card, element, field, number } from "/static/elements.js";
+import { card, element, field, roundedDown, roundedUp } from "/static/elements.js";
 
 /** The card that shows the price of a private copy and buys one. */
 export function copyCard(table, options, onbought) {
@@ -35,15 +35,15 @@ export function copyCard(table, options, onbought) {
   const show = async (words = "") => {
     if (!epsilon.checkValidity() || !epsilon.value) return;
     const price = await get(`${path}?epsilon=${encodeURIComponent(epsilon.value)}`);
-    const button = element("button", { type: "button", className: "main" }, `Buy for epsilon ${number(price.epsilon)}`);
+    const button = element("button", { type: "button", className: "main" }, `Buy for epsilon ${roundedUp(price.epsilon)}`);
     button.onclick = () => buy(price, button);
     button.disabled = price.after === null && !price.bought;
     told.replaceChildren(
       words ? element("p", { className: "warn-words" }, words) : "",
       price.bought ? element("p", {}, "You already bought this copy: exploring it costs nothing.")
         : element("p", {}, price.after === null
-          ? `The price is epsilon ${number(price.epsilon)}, and only ${number(price.remaining)} is left.`
-          : `The price is epsilon ${number(price.epsilon)}. Left now: ${number(price.remaining)}; after: ${number(price.after)}.`),
+          ? `The price is epsilon ${roundedUp(price.epsilon)}, and only ${roundedDown(price.remaining)} is left.`
+          : `The price is epsilon ${roundedUp(price.epsilon)}. Left now: ${roundedDown(price.remaining)}; after: ${roundedDown(price.after)}.`),
       button);
   };
   whole.append(field("Epsilon of the copy", epsilon),

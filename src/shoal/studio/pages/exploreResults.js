@@ -1,7 +1,7 @@
 // What Explore shows: records, what leaves, clusters; gauges; the promise; what it costs.
 import { fetchFile } from "/static/api.js";
 import { chart } from "/static/charts.js";
-import { card, element, grid, number, progress } from "/static/elements.js";
+import { card, element, grid, number, progress, roundedDown, roundedUp } from "/static/elements.js";
 
 /** A gauge: a meter for the eye, a sentence for everybody. */
 function gauge(title, limits) {
@@ -125,10 +125,10 @@ export class Results {
     }
     const told = ledger === null
       ? [element("p", {}, "The table has no ledger yet: set a limit before the first release.")]
-      : [element("p", {}, `Left now: epsilon ${number(ledger.remaining)} of ${number(ledger.limit)}.`),
+      : [element("p", {}, `Left now: epsilon ${roundedDown(ledger.remaining)} of ${roundedUp(ledger.limit)}.`),
          element("p", { className: ledger.after === null ? "bad-words" : "" }, ledger.after === null
            ? `The ledger would refuse this release: it needs more than is left.`
-           : `After one more release: epsilon ${number(ledger.after)}.`)];
+           : `After one more release: epsilon ${roundedDown(ledger.after)}.`)];
     this.cost.replaceChildren(...told, element("p", { className: "hint" }, "Exploring costs nothing."),
       element("a", { className: "button main", href: link, "data-page": true }, "Go to the release"), " ", audit);
   }

@@ -1,6 +1,6 @@
 // Ledger and reports: the limit, who spent what on which table, and pages of other commands.
 import { Problem, get, post } from "/static/api.js";
-import { card, element, field, grid, number } from "/static/elements.js";
+import { card, element, field, grid, number, roundedUp } from "/static/elements.js";
 import { ledgerBar } from "/static/ledgerBar.js";
 import { StudioPage } from "/static/page.js";
 
@@ -31,22 +31,25 @@ class StudioLedger extends StudioPage {
     if (ledger) {
       const parts = spent(ledger, `Ledger of ${ledger.table || table.name}`);
       if (!ledger.entries && !ledger.in_file) parts.push(this.#limit(path, ledger, "Change the limit"));
+      else parts.push(this.#limit(path, ledger, "Raise the limit", { raised: true }));
       return parts;
     }
-    if (!file.ledger) return [this.#limit(path, null, "Set the limit", file.file)];
+    if (!file.ledger) return [this.#limit(path, null, "Set the limit", { file: file.file })];
     return [...spent(file.ledger, `Ledger in ${file.file}`), this.#join(path, table, file)];
   }
 
-  #limit(path, ledger, title, file = null) {
+  #limit(path, ledger, title, { file = null, raised = false } = {}) {
     const epsilon = element("input", { type: "number", min: 0, step: "any", required: true, value: ledger?.epsilon ?? 2 });
     const delta = element("input", { type: "number", min: 0, max: 1, step: "any", required: true, value: ledger?.delta ?? 0 });
+    const reason = element("input", { type: "text", required: true, maxLength: 1000 });
     const told = element("p", { role: "alert", className: "bad-words" });
     const where = file ? `It is written to ${file} and outlives the studio.` : "It is kept in memory and lost when the studio ends: start the studio with --ledger FILE to keep it.";
     const send = async (event) => {
       event.preventDefault();
       told.textContent = "";
       try {
-        await post(path, { epsilon: Number(epsilon.value), delta: Number(delta.value) });
+        const asked = { epsilon: Number(epsilon.value), delta: Number(delta.value) };
+        await post(path, raised ? { ...asked, reason: reason.value } : asked);
       } catch (problem) {
         if (!(problem instanceof Problem) || problem.lost) throw problem;
         told.textContent = problem.message;
@@ -55,10 +58,13 @@ class StudioLedger extends StudioPage {
       await this.show(this.state);
     };
     return card(title, {},
-      element("p", {}, `Set it before anything is spent, for all releases together; afterward it cannot change. ${where}`),
+      element("p", {}, raised
+        ? "The people in the table will bear more. The ledger records the new limit with your name and the reason, and forgets nothing that was spent."
+        : `Set it before anything is spent, for all releases together; afterward it can be raised only, with a reason. ${where}`),
       element("form", { onsubmit: send },
         field("Limit on epsilon", epsilon, "1 or less is a strong promise; above 10 is hardly any promise."),
         field("Limit on delta", delta, "0 allows only pure epsilon; keywords and Gaussian noise need a small delta, such as 0.000001."),
+        raised ? field("Reason", reason) : null,
         told, element("button", { type: "submit", className: "main" }, title)));
   }
 
@@ -105,18 +111,24 @@ function spent(ledger, title) {
     String(one.number), new Date(one.time).toLocaleString("en"), one.who || "–", one.price,
     one.purpose + (one.seeded ? " (seeded: no promise)" : ""), one.table || "–", one.columns.join(", ") || "–", one.unit, one.hash.slice(0, 16),
   ]);
+  const raised = ledger.changes.map((one) => [
+    String(one.number), new Date(one.time).toLocaleString("en"), one.who,
+    `epsilon ${roundedUp(one.epsilon)}${one.delta ? `, delta ${roundedUp(one.delta)}` : ""}`, one.reason,
+  ]);
   return [
     card(title, {}, ledgerBar(ledger, "Used so far"), ...promises,
       element("p", { className: "hint" }, `It protects each ${ledger.unit}. ${ledger.file ? `File: ${ledger.file}; other programs may charge it too. ` : "It is kept in the studio's memory. "}${ledger.receipt}.`)),
     ...(rows.length ? [card("Who spent what", {},
       grid(["No.", "When", "Who", "Cost", "What", "Table", "Columns", "To each", "Hash"], rows, { caption: "Entries of the ledger, oldest first" }))] : []),
+    ...(raised.length ? [card("Limits raised", {},
+      grid(["No.", "When", "Who", "New limit", "Reason"], raised, { caption: "Changes of the limit, oldest first" }))] : []),
   ];
 }
 
 const otherTables = (tables) => card("Other tables", {},
   grid(["Table", "Limit", "Used", "Charges"], tables.map((one) => [
     element("a", { href: `/ledger?table=${encodeURIComponent(one.id)}`, "data-page": true }, one.name),
-    `epsilon ${number(one.ledger.epsilon)}`, `${number(100 * one.ledger.used)}%`, String(one.ledger.entries),
+    `epsilon ${roundedUp(one.ledger.epsilon)}`, `${number(100 * one.ledger.used)}%`, String(one.ledger.entries),
   ]), { caption: "Ledgers of other tables" }));
 
 customElements.define("studio-ledger", StudioLedger);

@@ -2,7 +2,7 @@
 // thresholds are moved on what it published, for nothing, and only rows of the chart change.
 import { fetchFile, get, post } from "/static/api.js";
 import { chart } from "/static/charts.js";
-import { card, download, element, field, grid, number, progress, select } from "/static/elements.js";
+import { card, download, element, field, grid, number, progress, roundedUp, select } from "/static/elements.js";
 import { StudioPage } from "/static/page.js";
 
 const SLOW = 250; // milliseconds after which work is said to go on
@@ -119,7 +119,7 @@ class StudioShapes extends StudioPage {
     const epsilon = this.#epsilon;
     const gaps = this.#choices.epsilons.map((one) => Math.abs(Math.log(one / epsilon)));
     parts.epsilon.value = gaps.indexOf(Math.min(...gaps));
-    this.#tell("epsilon", number(epsilon));
+    this.#tell("epsilon", roundedUp(epsilon));
     this.#tellThresholds();
   }
 
@@ -238,7 +238,7 @@ class StudioShapes extends StudioPage {
     const count = (n) => (n === 1 ? "1 cluster" : `${n} clusters`);
     const { automatic } = answer;
     const compared = automatic.same ? "This is what DPDensity chooses by itself." : `Without settings, DPDensity chooses ${count(automatic.n_clusters)}.`;
-    shown.summary.textContent = `${count(answer.n_clusters)} at epsilon ${number(answer.epsilon)}. ${compared}`;
+    shown.summary.textContent = `${count(answer.n_clusters)} at epsilon ${roundedUp(answer.epsilon)}. ${compared}`;
     shown.chart.setAttribute("aria-label", `Density, ${count(answer.n_clusters)} and their tree: ${answer.words}`);
     shown.chart.dataset.clusters = answer.n_clusters;
     shown.words.textContent = `Shown: ${answer.words}.`;

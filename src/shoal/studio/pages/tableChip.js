@@ -1,6 +1,6 @@
 // The table that is open, in the header: its name, and what is left of its ledger.
 import { get } from "/static/api.js";
-import { element, number } from "/static/elements.js";
+import { element, roundedDown } from "/static/elements.js";
 
 /** `<studio-table-chip>`: follows the event `studio-table`, whose detail is a table or null. */
 class StudioTableChip extends HTMLElement {
@@ -24,7 +24,7 @@ class StudioTableChip extends HTMLElement {
   #draw(table) {
     this.#table = table;
     if (!table) return this.replaceChildren();
-    const left = table.ledger ? number(table.ledger.remaining) : null;
+    const left = table.ledger ? roundedDown(table.ledger.remaining) : null;
     const words = left === null ? "no limit yet" : `ε ${left} left`;
     const told = left === null ? "its ledger has no limit yet" : `epsilon ${left} is left of its ledger`;
     const link = element("a", {

@@ -1,7 +1,7 @@
 // What a comparison found: the sentence, the curves, their points as a table, and files.
 import { fetchFile } from "/static/api.js";
 import { chart } from "/static/charts.js";
-import { card, download, element, grid, number } from "/static/elements.js";
+import { card, download, element, grid, number, roundedUp } from "/static/elements.js";
 
 const MODELS = { central: "you hold the records", local: "no one is trusted", shuffled: "behind a shuffler" };
 
@@ -66,9 +66,9 @@ export class TradeOffResult {
   #points({ rows, settings, decides, left_out: leftOut }) {
     const other = rows.some(({ model }) => model !== this.table.trust_model);
     const cells = rows.filter(({ cost }) => cost).map((row) => [
-      row.method, number(row.epsilon), number(row.cost.mean),
-      decides ? `${number(row.cost.low)} to ${number(row.cost.high)}` : "–", number(row.own_epsilon), MODELS[row.model],
-      element("a", { href: this.#link(row, settings), "data-page": true, "aria-label": `Explore ${row.contender} at epsilon ${number(row.epsilon)}` }, "Explore"),
+      row.method, roundedUp(row.epsilon), number(row.cost.mean),
+      decides ? `${number(row.cost.low)} to ${number(row.cost.high)}` : "–", roundedUp(row.own_epsilon), MODELS[row.model],
+      element("a", { href: this.#link(row, settings), "data-page": true, "aria-label": `Explore ${row.contender} at epsilon ${roundedUp(row.epsilon)}` }, "Explore"),
     ]);
     return card("All points", { className: "trade-off-card" },
       grid(["Method", "Worst-case epsilon", "Cost", "95% interval", "Its own epsilon", "Who is trusted", ""], cells, { caption: "Cost of each method at each epsilon" }),

@@ -1,0 +1,213 @@
+"""What a ledger without a limit adds up: it refuses no price, and says what holds of all together.
+
+The sums are those of basic composition, each epsilon a sure bound and each delta a constant that is
+fixed before the release, so that they hold however the spends were chosen and whenever somebody
+stops (``proofs/ledger.md``, "Without a limit"). Gaussian noise has no sure epsilon: each spend with
+some is counted at a delta of its own.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from shoal.exceptions import GuaranteeError, ParameterError
+from shoal.privacy._account import Account, Price, counted_as
+from shoal.privacy.accounting import MetricCost, cost, leaves, upward
+from shoal.privacy.distance_units import convert_epsilon, parse_unit
+from shoal.privacy.entries import NOTIONS
+from shoal.privacy.events import Event
+from shoal.privacy.gaussian_conversions import gdp_to_epsilon
+from shoal.privacy.guarantee import Guarantee, Notion
+from shoal.privacy.limits import Limits
+from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
+
+__all__ = ["Tally"]
+
+DELTA = 1e-6  # of each spend with Gaussian noise; the delta that most examples have
+
+
+@dataclass(frozen=True)
+class Item(Price):
+    """The price of one entry, with what it was for: no limit says what all are converted to."""
+
+    event: Event | None = None
+    adjacency: Adjacency = Adjacency.ADD_REMOVE
+    privacy_unit: PrivacyUnit = RECORD
+
+
+class Tally:
+    """Running totals of a ledger without a limit, with the methods of an ``Account``.
+
+    Parameters
+    ----------
+    limits : Limits
+        Without a limit.
+    """
+
+    used = 0.0
+    remaining = math.inf
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._items: list[Item] = []
+
+    def price(
+        self,
+        event: Event,
+        adjacency: Adjacency,
+        notion: Notion,
+        privacy_unit: PrivacyUnit = RECORD,
+        *,
+        seeded: bool = False,
+    ) -> Item:
+        """Return the price of an event of any kind."""
+        notion, metric, batches = counted_as(event, notion)
+        if metric is None and cost(event).rho == 0:
+            raise GuaranteeError("a spend needs at least one step, and this event holds none")
+        return Item(
+            notion,
+            metric=metric,
+            batches=batches,
+            seeded=seeded,
+            event=event,
+            adjacency=adjacency,
+            privacy_unit=privacy_unit,
+        )
+
+    def check(self, price: Price) -> None:
+        """Accept the price: there is no limit."""
+
+    def add(self, price: Price) -> None:
+        """Record the price."""
+        assert isinstance(price, Item)
+        self._items.append(price)
+
+    @property
+    def spent(self) -> tuple[Guarantee, ...]:
+        """What is promised of all spends: for each notion, and for each unit that they name."""
+        return tuple(promise for notion in NOTIONS for promise in self._of_notion(notion))
+
+    def change(self, limits: Limits) -> Account:
+        """Return the totals under a limit that is set now; it covers what was spent before."""
+        account = Account(limits)
+        for notion in NOTIONS:
+            items = [item for item in self._items if item.notion == notion]
+            if notion == "metric" and items:
+                if limits.metric_epsilon is None:
+                    raise ParameterError(
+                        "metric_epsilon must be given too: metric epsilons were spent",
+                        parameter="metric_epsilon",
+                        code="missing",
+                    )
+                account.open_metric(
+                    _metric_sum(items, limits.metric_unit),
+                    seeded=any(item.seeded for item in items),
+                )
+            elif items:
+                promise = _together(notion, limits.privacy_unit, limits.adjacency, items)
+                if not promise.holds and not promise.seeded:
+                    raise GuaranteeError(promise.reason)
+                account.open_with(promise)
+        return account
+
+    def _of_notion(self, notion: Notion) -> Iterator[Guarantee]:
+        items = [item for item in self._items if item.notion == notion]
+        if notion == "metric":
+            yield from _metric(items)
+        elif items:
+            units = list(dict.fromkeys(item.privacy_unit for item in items))
+            if len(units) > 1 and RECORD not in units:
+                units.insert(0, RECORD)
+            central = notion == "central"
+            exchanged = central and any(item.adjacency is Adjacency.SUBSTITUTE for item in items)
+            wanted = Adjacency.SUBSTITUTE if exchanged else Adjacency.ADD_REMOVE
+            for unit in units:
+                yield _together(notion, unit, wanted, items)
+
+
+def _together(
+    notion: Notion, unit: PrivacyUnit, wanted: Adjacency, items: Sequence[Item]
+) -> Guarantee:
+    """Return what all spends of a notion promise to a unit, or that one promises it nothing."""
+    epsilon, delta = Fraction(0), Fraction(0)
+    for item in items:
+        assert item.event is not None
+        try:
+            size = group_size(
+                item.privacy_unit,
+                unit,
+                notion=notion,
+                adjacency=item.adjacency,
+                wanted_adjacency=wanted,
+            )
+        except GuaranteeError as refused:
+            return Guarantee.none(f"to each {unit}: {refused.message}")
+        own_epsilon, own_delta = _loss(item.event, size)
+        epsilon, delta = epsilon + own_epsilon, delta + own_delta
+    if delta >= 1 or epsilon > 10**300:
+        return Guarantee.none(
+            f"to each {unit}: the spends are too many, their sum promises nothing"
+        )
+    seeded = any(item.seeded for item in items)
+    batches = [item.batches for item in items if item.batches is not None]
+    if not batches:
+        return Guarantee(
+            notion, float(epsilon), float(delta), wanted, privacy_unit=unit, seeded=seeded
+        )
+    return Guarantee(
+        notion,
+        float(epsilon),
+        float(delta),
+        Adjacency.SUBSTITUTE,
+        privacy_unit=unit,
+        seeded=seeded,
+        local_epsilon=max(float(epsilon), float(sum(one.local_epsilon for one in batches))),
+        n_reports=min(one.n for one in batches),
+    )
+
+
+def _loss(event: Event, size: int) -> tuple[Fraction, Fraction]:
+    """Return an epsilon and a delta of one spend; steps with Gaussian noise are taken together."""
+    steps = leaves(event, records=size).items()
+    sure = [(step, times) for step, times in steps if math.isfinite(step.epsilon)]
+    epsilon = sum((times * Fraction(step.epsilon) for step, times in sure), Fraction(0))
+    delta = sum((times * Fraction(step.delta) for step, times in sure), Fraction(0))
+    noisy = [times * step.mu_squared for step, times in steps if not math.isfinite(step.epsilon)]
+    if not noisy:
+        return epsilon, delta
+    apart = epsilon + Fraction(gdp_to_epsilon(math.sqrt(math.fsum(noisy)), DELTA))
+    every = math.fsum(times * step.mu_squared for step, times in steps)
+    if math.isfinite(every):
+        apart = min(apart, Fraction(gdp_to_epsilon(math.sqrt(every), DELTA)))
+    return apart, delta + Fraction(DELTA)
+
+
+def _metric(items: Sequence[Item]) -> Iterator[Guarantee]:
+    """Yield a promise for each kind of unit and for whom it is: no others can be added."""
+    groups: dict[tuple[str, PrivacyUnit], list[Item]] = {}
+    for item in items:
+        assert item.metric is not None
+        groups.setdefault((parse_unit(item.metric.unit).kind, item.privacy_unit), []).append(item)
+    for (_, privacy_unit), same in groups.items():
+        assert same[0].metric is not None
+        total = _metric_sum(same, same[0].metric.unit)
+        yield Guarantee(
+            "metric",
+            float(total.epsilon),
+            unit=total.unit,
+            privacy_unit=privacy_unit,
+            seeded=any(item.seeded for item in same),
+            slack=upward(total.slack),
+        )
+
+
+def _metric_sum(items: Sequence[Item], unit: str) -> MetricCost:
+    """Return what metric events cost together, per a unit that may have no name."""
+    prices = [item.metric for item in items if item.metric is not None]
+    converted = [
+        convert_epsilon(price.epsilon, price.unit, unit) if unit else price.epsilon
+        for price in prices
+    ]
+    slack = sum((price.slack for price in prices), Fraction(0))
+    return MetricCost(unit, sum(converted, Fraction(0)), slack)
