@@ -17,8 +17,15 @@ from shoal.exceptions import ParameterError
 from shoal.schema.columns import named_columns, raw_columns, refuse_missing_ids
 from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
+from shoal.schema.keys import check_keys
 from shoal.schema.space import EncodedSpace, Part
-from shoal.schema.table_schema import field_from_dict, field_to_dict, read_json
+from shoal.schema.table_schema import (
+    NO_SCHEMA,
+    field_from_dict,
+    field_to_dict,
+    read_json,
+    words_of,
+)
 from shoal.schema.values import Column
 
 __all__ = ["Schema"]
@@ -402,21 +409,14 @@ class Schema:
         Raises
         ------
         ParameterError
-            If a field has an unknown type or an invalid value.
+            If a field has an unknown type, key or invalid value.
         """
         if not isinstance(plain, Mapping) or not isinstance(plain.get("fields"), list | tuple):
-            raise ParameterError(
-                "a schema must be a JSON object with a list of fields, got something else"
-            )
-        words = plain.get("missingValues", USUAL_MISSING)
-        if not isinstance(words, list | tuple):
-            raise ParameterError(f"missingValues must be a list, got {words!r}")
+            raise ParameterError(NO_SCHEMA, parameter="schema", code="format")
+        check_keys(plain, "schema", "the schema")
         return cls(
             [field_from_dict(field) for field in plain["fields"]],
-            tuple(
-                str(one["value"]) if isinstance(one, Mapping) and "value" in one else str(one)
-                for one in words
-            ),
+            words_of("missingValues", plain, "the schema", USUAL_MISSING),
             title=plain.get("title", ""),
             description=plain.get("description", ""),
         )

@@ -24,6 +24,7 @@ from shoal.exceptions import DataTypeError
 __all__ = [
     "MISSING_NUMBERS",
     "Column",
+    "as_double",
     "category_text",
     "days_of",
     "exact_below",
@@ -125,10 +126,8 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
         text = _text(value)
         if text is None:
             return missing
-        for written in (text, text.strip(), other_spelling(text), text + MIDNIGHT):
-            if written in codes:
-                return codes[written]
-        return other
+        usual = codes.get(other_spelling(text))
+        return codes.get(text + MIDNIGHT, other) if usual is None else usual
 
     if column.kind == "text":
         listed = [
@@ -153,7 +152,15 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
 
 @lru_cache(maxsize=256)  # words of a schema, which are public; never those of a record
 def _all_spellings(codes: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
-    return {**{other_spelling(word): code for word, code in codes}, **dict(codes)}
+    """Return the code of each word as it stands and as the number or truth that it is.
+
+    Of two words that are one number, the first counts: which of them a value is must not be up to
+    the type of its column.
+    """
+    numbers_: dict[str, int] = {}
+    for word, code in codes:
+        numbers_.setdefault(other_spelling(word), code)
+    return {**{word: numbers_[other_spelling(word)] for word, _ in codes}, **numbers_}
 
 
 def to_texts(
@@ -308,11 +315,11 @@ def _number(value: Any, missing: Collection[str]) -> float | None:
     if isinstance(value, np.timedelta64):  # which numpy counts among the numbers
         return None
     if isinstance(value, bool | np.bool_ | numbers.Real | decimal.Decimal):
-        return _as_double(value)
+        return as_double(value)
     return None
 
 
-def _as_double(value: Any) -> float:
+def as_double(value: Any) -> float:
     """Return the nearest double, infinite as that of text is where a number is beyond them."""
     try:
         return float(value)
@@ -375,7 +382,7 @@ def _number_text(value: Any) -> str:
         return str(whole)
     elif not isinstance(value, numbers.Real | decimal.Decimal):
         raise DataTypeError(UNCLEAR)
-    number = _as_double(value)
+    number = as_double(value)
     if not abs(number) < _exact(value):
         raise DataTypeError(UNCLEAR)
     return str(int(number)) if number.is_integer() else repr(number)
