@@ -14,7 +14,7 @@ from shoal._bounds import bounds_names
 from shoal._estimator_base import BaseEstimator, validate_data
 from shoal._frames import is_frame, narwhals, to_native
 from shoal._lists import array_of_lists
-from shoal._numbers import BY_SCHEMA, FINITE
+from shoal._numbers import BY_SCHEMA, FINITE, raise_alone
 from shoal._typing import Floats, Records
 from shoal.exceptions import Code, DataError, DataTypeError
 
@@ -116,7 +116,7 @@ def validate_floats(X: Any, *, estimator: Any = None, reset: bool = True) -> Rec
     except (ValueError, TypeError, OverflowError) as error:
         message, code = _plain(str(error))
         kind = DataTypeError if isinstance(error, TypeError) or message == TEXT else DataError
-        raise kind(message, code=code) from None
+        raise_alone(kind(message, code=code))
     return records
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal._numbers import raise_alone
 from shoal._typing import Floats, Ints
 from shoal.exceptions import DataTypeError
 
@@ -170,7 +171,8 @@ def to_texts(
 
     A value has one text, whatever type its column was given because of other records: text that
     is a whole number or a truth is written as that is, 01001 as 1001. Floating-point numbers are
-    refused, because whole numbers become some beside a gap and are then no longer told apart.
+    refused, because whole numbers become some beside a gap and are then no longer told apart, and
+    so are times, which are text as it was written where another record holds none.
 
     Examples
     --------
@@ -180,10 +182,10 @@ def to_texts(
     >>> to_texts(plain_column(["A", "01001"]), as_written=True)
     ['A', '01001']
     """
-    if _holds_floats(column):
+    if _holds_floats(column) or (_holds_times(column) and not as_written):
         raise DataTypeError(
-            f"column {name!r} must hold text, whole numbers or truths, got floating-point numbers: "
-            "read category columns as text, or pass the file"
+            f"column {name!r} must hold text, whole numbers or truths, got floating-point numbers "
+            "or times: read category columns as text, or pass the file"
         )
     plain = column.values if column.kind in ("text", "object") else column.values.tolist()
     if column.kind == "boolean":
@@ -201,6 +203,13 @@ def _holds_floats(column: Column) -> bool:
         return math.isfinite(column.exact) and not bool(np.isnan(column.values).all())
     return column.kind == "object" and any(
         isinstance(value, float | np.floating) and not is_missing(value) for value in column.values
+    )
+
+
+def _holds_times(column: Column) -> bool:
+    return column.kind == "time" or (
+        column.kind == "object"
+        and any(isinstance(value, datetime.date | np.datetime64) for value in column.values)
     )
 
 
@@ -349,7 +358,7 @@ def _text(value: Any) -> str | None:
         return _time_text(value) if isinstance(value, datetime.date) else str(value)
     # A zone may move a time out of the calendar, and a list may hold numbers that are too long.
     except (ValueError, OverflowError, RecursionError):
-        raise DataTypeError(UNCLEAR) from None
+        raise_alone(DataTypeError(UNCLEAR))
 
 
 def _time_text(value: datetime.date) -> str:
