@@ -339,6 +339,7 @@ def schema_vectors() -> list[dict[str, Any]]:
     for more in (
         {"missingValues": ["3"]}, {"missingValues": [{"value": "3", "label": "none"}]},
         {"missingvalues": ["3"]}, {"primaryKey": "age"}, {"$schema": "s"}, {"dialect": {}},
+        {"shoal": {"seeded": True}}, {"shoal": {"seeded": 1}}, {"shoal": {"seed": 1}}, {"shoal": 1},
     ):  # fmt: skip
         cases.append(({**age, **more}, {"age": "3"}))
     return [

@@ -136,6 +136,7 @@ CITY = {"name": "city", "type": "string"}
         ({"fields": [{**CITY, "categories": [{"vlaue": 1}]}]}, "vlaue", "value"),
         ({"fields": [AGE], "missingvalues": ["-"]}, "missingvalues", "missingValues"),
         ({"fields": [AGE], "missingValues": [{"value": "-", "lable": "x"}]}, "lable", "label"),
+        ({"fields": [AGE], "shoal": {"seed": 1}}, "seed", "seeded"),
         ({"fields": [AGE], "dialect": {"delimiter": ";"}}, "dialect", ""),
     ],
 )
@@ -257,9 +258,11 @@ FIELDS = [
 def test_what_is_saved_is_read_again(field, more, tmp_path):
     if field.fill is not None:
         more = {key: value for key, value in more.items() if key != "missing"}
-    schema = Schema([replace(field, **more), Flag("y")], ["", "gone"], title="t", description="d")
-    schema.save(tmp_path / "s.json")
-    assert Schema.load(tmp_path / "s.json") == schema
+    for seeded in (False, True):
+        words = {"title": "t", "description": "d", "seeded": seeded}
+        schema = Schema([replace(field, **more), Flag("y")], ["", "gone"], **words)
+        schema.save(tmp_path / "s.json")
+        assert Schema.load(tmp_path / "s.json") == schema
 
 
 @pytest.mark.parametrize(

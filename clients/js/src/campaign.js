@@ -158,6 +158,7 @@ export function promiseOf({ parameters: { bounds, epsilon, level = null, radius 
     (level === null ? radius !== null : ![level, radius].every(positive) || epsilon !== 1) ||
     (truncate && truncate !== "resample") ||
     (bounds && schema) ||
+    schema?.shoal?.seeded || // its bounds show records to whoever knows the seed
     (metric && unit !== "" && !text(unit, 0)) ||
     (unit && schema && !place) // its own distance has none
   )

@@ -17,7 +17,7 @@ const CHOICES = {
 
 /** Keys at each level, and the types of fields that may have them. @type {Record<string, [keys: string, types: string][]>} */
 const KEYS = {
-  schema: [["fields missingValues title description name $schema profile fieldsMatch primaryKey uniqueKeys foreignKeys", TYPES]],
+  schema: [["fields missingValues title description shoal name $schema profile fieldsMatch primaryKey uniqueKeys foreignKeys", TYPES]],
   field: [
     ["name type format title description missingValues constraints shoal example rdfType", TYPES],
     ["categories categoriesOrdered", LISTED],
@@ -38,6 +38,7 @@ const KEYS = {
     ["longitude latitude center radius", "geopoint"],
   ],
   label: [["value label", TYPES]],
+  "shoal of the schema": [["seeded", TYPES]],
 };
 
 /** @type {Record<string, string>} */
@@ -91,9 +92,11 @@ function textsOf(key, listed, name) {
  */
 export function checkedFeatures(schema) {
   checkKeys("schema", schema, "the schema");
-  if (!Array.isArray(schema.fields)) refuse("fields", "the schema");
+  const { fields: listed, shoal = {} } = schema;
+  checkKeys("shoal of the schema", shoal, "the schema");
+  if (!Array.isArray(listed) || typeof (shoal.seeded ?? false) !== "boolean") refuse("fields", "the schema");
   const common = textsOf("missingValues", schema.missingValues ?? [""], "the schema");
-  const fields = schema.fields.map((/** @type {any} */ field) => checkedField(field, common));
+  const fields = listed.map((/** @type {any} */ field) => checkedField(field, common));
   return fields.filter((/** @type {any} */ { role }) => role === "feature");
 }
 

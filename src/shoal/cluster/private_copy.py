@@ -32,6 +32,7 @@ from shoal.cluster._budget import (
     check_columns,
     check_epsilon,
     check_ledger,
+    drawn_by_seed,
 )
 from shoal.cluster._denoise import posterior_counts
 from shoal.cluster._engines import open_engine
@@ -173,7 +174,7 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
             "central",
             epsilon=float(self.epsilon),
             adjacency=Adjacency.ADD_REMOVE,
-            seeded=source.seeded,
+            seeded=drawn_by_seed(source, self.schema),
         )
         receipt = charge(
             self.ledger,

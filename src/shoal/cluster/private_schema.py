@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from shoal import _numbers
 from shoal._typing import RandomState
-from shoal.cluster._budget import check_epsilon, check_ledger
+from shoal.cluster._budget import check_epsilon, check_ledger, drawn_by_seed
 from shoal.cluster._contributions import bounded_contributions, check_same_rows
 from shoal.cluster._learned_ends import release_ends, up_to_zero
 from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
@@ -157,7 +157,7 @@ def learn_schema(
     check_ledger(ledger)
     source = as_source(random_state)
     if not wanted:
-        free = Guarantee("central", 0.0)
+        free = Guarantee("central", 0.0, seeded=template.seeded)
         return LearnedSchema(template, free, _release(template, {}, free, None))
     table = _read(X, template, wanted, user_ids, int(records_per_user))
     plan = _plan(wanted, float(epsilon), float(delta), table.contribution)
@@ -166,7 +166,7 @@ def learn_schema(
         epsilon=float(epsilon),
         delta=float(delta) if plan.delta or plan.noise.approximate else 0.0,
         adjacency=Adjacency.ADD_REMOVE,
-        seeded=source.seeded,
+        seeded=drawn_by_seed(source, template),
         privacy_unit=table.privacy_unit,
         mu=None if plan.delta else plan.noise.mu,
     )
@@ -178,7 +178,8 @@ def learn_schema(
             learned[field.name], counts[field.name] = _categories(field, table, plan, source)
         else:
             learned[field.name] = _bounds(field, table, plan, source)
-    schema = replace(template, fields=[learned.get(field.name, field) for field in template])
+    fields = [learned.get(field.name, field) for field in template]
+    schema = replace(template, fields=fields, seeded=promise.seeded)
     return LearnedSchema(schema, promise, _release(schema, counts, promise, receipt))
 
 

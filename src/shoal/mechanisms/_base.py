@@ -444,7 +444,12 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     @property
     def _seeded(self) -> bool:
         """Return whether reports handed out since ``fit``, or the next ones, come from a seed."""
-        return is_seeded(self.random_state) or self._has_drawn_seeded()
+        return self._schema_seeded or is_seeded(self.random_state) or self._has_drawn_seeded()
+
+    @property
+    def _schema_seeded(self) -> bool:
+        """Return whether the bounds of the schema show records to whoever knows a seed."""
+        return self.schema is not None and self.schema.seeded
 
     def _has_drawn_seeded(self) -> bool:
         in_use = getattr(self, "_in_use", None)
@@ -490,7 +495,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
             purpose=f"{type(self).__name__} reports",
             adjacency=Adjacency.SUBSTITUTE,
             notion=notion,
-            seeded=source.seeded,
+            seeded=source.seeded or self._schema_seeded,
             columns=getattr(self, "feature_names_in_", ()),
         )
 

@@ -43,7 +43,7 @@ LEFT_ASIDE: dict[str, tuple[str, ...]] = {
 #: Keys at each level, with the types of fields that may have them; none where no field may.
 KEYS: dict[str, dict[str, Collection[str]]] = {
     "schema": dict.fromkeys(
-        ("fields", "missingValues", "title", "description", *LEFT_ASIDE["schema"]), TYPES
+        ("fields", "missingValues", "title", "description", "shoal", *LEFT_ASIDE["schema"]), TYPES
     ),
     "field": {
         **dict.fromkeys(("name", "type", "format", "title", "description"), TYPES),

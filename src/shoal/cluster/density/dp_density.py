@@ -23,7 +23,7 @@ from shoal._outlines import outline_release
 from shoal._records import fitted_names
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, Floats, Ints, Labels, RandomState, TableLike
-from shoal.cluster._budget import charge, check_ledger
+from shoal.cluster._budget import charge, check_ledger, drawn_by_seed
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
@@ -184,7 +184,7 @@ class DPDensity(CuratorsClusterer):
             "central",
             epsilon=float(self.epsilon),
             adjacency=Adjacency.ADD_REMOVE,
-            seeded=source.seeded,
+            seeded=drawn_by_seed(source, self.schema),
         )
         receipt = charge(
             self.ledger,
