@@ -284,12 +284,12 @@ OF_KEYS: dict[str, dict[str, Any]] = {
         "title": "t", "description": "d", "example": 1, "rdfType": "r", "missingValues": ["3", 7],
         "format": "default", "categories": ["A"], "categoriesOrdered": True, "trueValues": ["ja"],
         "falseValues": ["nein"], "decimalChar": ".", "groupChar": "", "bareNumber": True,
-        "itemType": "string", "delimiter": ",", "weight": 2, "role": "user", "wieght": 2,
+        "itemType": "string", "delimiter": ",", "weight": 2, "role": "user", "weights": 2,
     },
     "constraints": {
         "required": True, "unique": True, "minLength": 1, "maxLength": 2, "pattern": "x",
         "jsonSchema": {}, "minimum": 1, "maximum": 5, "enum": ["A"], "exclusiveMinimum": 1,
-        "exclusiveMaximum": 1, "maxmum": 3,
+        "exclusiveMaximum": 1, "maximums": 3,
     },
     "shoal": {
         "weight": 2, "missing": "refuse", "unit": "m", "role": "feature", "scale": "log",
@@ -307,7 +307,8 @@ MISREAD: dict[str, list[dict[str, Any]]] = {
     ],
     "category": [
         {"categories": ["A"], "constraints": {"enum": ["A"]}}, {"categories": ["7", "07"]},
-        {"categories": [{"label": "A"}]}, {"categories": [{"value": "A", "lable": "B"}]}, {"categories": "A"},
+        {"categories": [{"label": "A"}]}, {"categories": "A"},
+        {"categories": [{"value": "A", "labels": "B"}]},
         {"categories": ["A"], "categoriesOrdered": True}, {"categoriesOrdered": "yes"},
         {"format": "email"}, {"format": "%d"},
     ],

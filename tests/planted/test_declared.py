@@ -100,10 +100,10 @@ KEYS, TABLE_SCHEMA, FIELDS = (f"shoal.schema.{name}" for name in ("keys", "table
 SCHEMA, VALUES, BOUNDS = "shoal.schema.schema", "shoal.schema.values", "shoal._bounds"
 UNKNOWN = {
     "a key of the table": {"fields": [AGE], "primarykey": "age"},
-    "a key of a field": {"fields": [{**AGE, "wieght": 2}]},
-    "a key of constraints": {"fields": [{**AGE, "constraints": {"maxmum": 3}}]},
+    "a key of a field": {"fields": [{**AGE, "weights": 2}]},
+    "a key of constraints": {"fields": [{**AGE, "constraints": {"maximums": 3}}]},
     "a key of a class": {"fields": [{**AGE, "shoal": {"other": "A"}}]},
-    "a key of a label": {"fields": [AGE], "missingValues": [{"value": "", "lable": ""}]},
+    "a key of a label": {"fields": [AGE], "missingValues": [{"value": "", "labels": ""}]},
 }
 CHECKS = {
     "a key of the table": (SCHEMA, 'check_keys(plain, "schema", "the schema")', "pass"),
