@@ -273,7 +273,7 @@ def test_what_is_saved_is_read_again(field, more, tmp_path):
         ({"dialect": {"nullSequence": "-"}}, "nullSequence", "unknown"),
         ({"dialect": "dialect.json"}, "dialect", "type"),
         ({"encoding": "iso-8859-1"}, "encoding", "unsupported"),
-        ({"encodin": "utf-8"}, "encodin", "unknown"),
+        ({"encodings": "utf-8"}, "encodings", "unknown"),
     ],
 )
 def test_a_resource_that_says_the_file_is_written_otherwise_is_refused(plain, parameter, code):
