@@ -1,9 +1,10 @@
 """Make the vectors of what a device computes from its own record: encoding, cells, labels.
 
-``python tools/data_vectors.py`` writes ``clients/vectors/encoding.json`` and ``labels.json``.
-Clients in other languages must get the same from the same documents. JavaScript refuses a little
-more, which is left out here: "inf" as a number, text in the format of a schema where it has one (a
-Date or ISO text is taken), a date as a category, and lists with columns that are no features.
+``python tools/data_vectors.py`` writes ``clients/vectors/encoding.json``, ``schemas.json`` and
+``labels.json``. Clients in other languages must get the same from the same documents. JavaScript
+refuses a little more, which is left out here: "inf" as a number, text in the format of a schema
+where it has one (a Date or ISO text is taken), a date as a category, and lists with columns that
+are no features.
 
 JSON has no dates, NaN or large whole numbers: in records, ``{"$date": ...}``, ``{"$number": ...}``
 and ``{"$bigint": ...}`` stand for them.
@@ -167,10 +168,11 @@ def _level_cases() -> Iterable[Case]:
         2**1024 - 1, 2**1024, -(10**400),
     ]  # fmt: skip
     states = ["on", "off", "dim", None, "", "gone", 0, "0.0", "other"]
-    sizes = ["7", 7, "7.0", "7.00", "07", "007", 8, "8", "8.0", " 08"]
+    sizes = ["7", 7, "7.0", "7.00", "07", "007", 8, "8", "8.0", " 08", 9, "9.0"]
     truths = [
         True, False, 0, 1, 1.0, 0.5, 2, "yes", "NO", " y ", "T", "f", "1.0", "0", "TRUE", "false",
         None, "", "maybe", "missing", math.nan, NOON, 1e300, 2**1024,
+        "ja", " JA", "Nein", "2", 2.0, "on", "n", -1, "-1.0",
     ]  # fmt: skip
     ranks = ["low", "2", 2, 2.0, " high ", "High", "-", "", None, "b", "a", 3, "4", 4.0, 5, True]
     fields: list[tuple[Field, list[Any]]] = [
@@ -178,8 +180,10 @@ def _level_cases() -> Iterable[Case]:
         (Category("kind", ["x", "y"], other="y", missing="fill", fill="x"), ["x", "y", "z", None]),
         (Category("state", states[:2], missing="refuse", missing_values=["gone", "0"]), states),
         (Category("gap", ["missing", "NA"], other="rest"), ["NA", "missing", None, "z"]),
-        (Category("size", ["7", "7.0", "07", "08", "8.0"], missing="refuse", weight=2.0), sizes),
+        (Category("size", ["07", "8.0"], missing="refuse", missing_values=["7", "9"]), sizes),
         (Flag("truth"), truths),
+        (Flag("german", true_values=["Ja", "1"], false_values=["nein", "2.0"]), truths),
+        (Flag("few", true_values=["on"], missing_values=["n", "-1"], missing="refuse"), truths),
         (Flag("filled", missing="fill", fill=True, weight=0.5), truths),
         (Flag("needed", missing="refuse"), truths),
         (Ordinal("rank", ["low", "2", "high"], missing_values=["-"]), ranks),
@@ -257,6 +261,97 @@ def _partition_cases() -> Iterable[Case]:
     yield "equal distances", equals, records, 0.0
     seeds = NearestSeeds([[0.5, 3.0]], 2, 2, 1, *(side[[0, 3]] for side in box))
     yield "one seed", PartitionResponse(1.0, partitions=Partitions([seeds])), [[0.1, 9.0]], 0.0
+
+
+# A complete field of each kind, and a value of it.
+DESCRIBED: dict[str, tuple[dict[str, Any], Any]] = {
+    "integer": ({"type": "integer", "constraints": {"minimum": 0, "maximum": 9}}, "3"),
+    "date": (
+        {"type": "datetime", "constraints": {"minimum": "2020-01-01", "maximum": "2021-01-01"}},
+        "2020-07-01",
+    ),
+    "category": ({"type": "string", "categories": ["A", {"value": "1", "label": "B"}]}, "01"),
+    "ordered": ({"type": "integer", "categories": [1, 2, 3], "categoriesOrdered": True}, "2"),
+    "flag": ({"type": "boolean"}, "ja"),
+    "place": ({"type": "geopoint", "shoal": {"center": [24.94, 60.17], "radius": 50}}, None),
+    "text": ({"type": "string", "shoal": {"role": "describe"}}, "x"),
+    "ignored": ({"type": "duration", "shoal": {"role": "ignore"}}, "x"),
+}
+USUAL = {"name": "usual", "type": "boolean"}
+# A value of each key that a field may have.
+OF_KEYS: dict[str, dict[str, Any]] = {
+    "field": {
+        "title": "t", "description": "d", "example": 1, "rdfType": "r", "missingValues": ["3", 7],
+        "format": "default", "categories": ["A"], "categoriesOrdered": True, "trueValues": ["ja"],
+        "falseValues": ["nein"], "decimalChar": ".", "groupChar": "", "bareNumber": True,
+        "itemType": "string", "delimiter": ",", "weight": 2, "role": "user", "weights": 2,
+    },
+    "constraints": {
+        "required": True, "unique": True, "minLength": 1, "maxLength": 2, "pattern": "x",
+        "jsonSchema": {}, "minimum": 1, "maximum": 5, "enum": ["A"], "exclusiveMinimum": 1,
+        "exclusiveMaximum": 1, "maximums": 3,
+    },
+    "shoal": {
+        "weight": 2, "missing": "refuse", "unit": "m", "role": "feature", "scale": "log",
+        "other": "A", "center": [0, 0], "sizes": 2,
+    },
+}  # fmt: skip
+# What is declared and cannot be read as it is meant.
+MISREAD: dict[str, list[dict[str, Any]]] = {
+    "integer": [
+        {"decimalChar": ","}, {"groupChar": "."}, {"bareNumber": False}, {"format": "currency"},
+        {"constraints": {"minimum": 0}}, {"constraints": {"minimum": 0, "maximum": 9, "enum": [1]}},
+        {"constraints": {"minimum": 0, "maximum": 9, "required": "yes"}}, {"constraints": []},
+        {"type": "integr"}, {"type": "duration"}, {"shoal": {"role": "owner"}},
+        {"shoal": {"missing": "drop"}}, {"shoal": {"missing": "fill"}}, {"missingValues": "3"},
+    ],
+    "category": [
+        {"categories": ["A"], "constraints": {"enum": ["A"]}}, {"categories": ["7", "07"]},
+        {"categories": [{"label": "A"}]}, {"categories": "A"},
+        {"categories": [{"value": "A", "labels": "B"}]},
+        {"categories": ["A"], "categoriesOrdered": True}, {"categoriesOrdered": "yes"},
+        {"format": "email"}, {"format": "%d"},
+    ],
+    "flag": [
+        {"constraints": {"required": True}, "shoal": {"missing": "category"}},
+        {"constraints": {"required": True}, "shoal": {"missing": "refuse"}, "trueValues": ["ja"]},
+        {"trueValues": ["0"]}, {"trueValues": ["false"]}, {"trueValues": "ja"},
+        {"trueValues": ["ja"], "missingValues": ["JA"]}, {"trueValues": ["ja", "1"]},
+        {"falseValues": ["JA", "2"], "trueValues": ["1.0"]}, {"missingValues": ["n", "ja"]},
+    ],
+}  # fmt: skip
+
+
+def schema_vectors() -> list[dict[str, Any]]:
+    """Return documents of schemas, each with a record as it encodes it or with a refusal."""
+    cases: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    for name, (plain, value) in DESCRIBED.items():
+        given = [plain]
+        for level, keys in OF_KEYS.items():
+            for key, one in keys.items():
+                inner = {**plain.get(level, {}), key: one}
+                given.append({**plain, **({key: one} if level == "field" else {level: inner})})
+        given += [{**plain, **one} for one in MISREAD.get(name, [])]
+        # Beside a field that every record has, so that this one may be no feature.
+        cases += [
+            ({"fields": [{"name": name, **one}, USUAL]}, {name: value, "usual": True})
+            for one in given
+        ]
+    age = {"fields": [{"name": "age", **DESCRIBED["integer"][0]}]}
+    for more in (
+        {"missingValues": ["3"]}, {"missingValues": [{"value": "3", "label": "none"}]},
+        {"missingvalues": ["3"]}, {"primaryKey": "age"}, {"$schema": "s"}, {"dialect": {}},
+        {"shoal": {"seeded": True}}, {"shoal": {"seeded": 1}}, {"shoal": {"seed": 1}}, {"shoal": 1},
+    ):  # fmt: skip
+        cases.append(({**age, **more}, {"age": "3"}))
+    return [
+        {"schema": plain, "records": [_outcome(functools.partial(_encoded, plain), record)]}
+        for plain, record in cases
+    ]
+
+
+def _encoded(plain: dict[str, Any], record: dict[str, Any]) -> Any:
+    return Schema.from_dict(plain).encode({name: [value] for name, value in record.items()})[0]
 
 
 def label_vectors() -> list[dict[str, Any]]:
@@ -353,7 +448,7 @@ def _broken_cases() -> Iterable[LabelCase]:
 
 
 def main() -> None:
-    """Write both files."""
+    """Write all files."""
     folder = Path(__file__).resolve().parent.parent / "clients" / "vectors"
     for name, make in VECTORS.items():
         lines = ",\n".join(
@@ -362,7 +457,7 @@ def main() -> None:
         (folder / f"{name}.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
-VECTORS = {"encoding": encoding_vectors, "labels": label_vectors}
+VECTORS = {"encoding": encoding_vectors, "schemas": schema_vectors, "labels": label_vectors}
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,6 @@
 """Public bounds and grids of the records: given by the caller, never computed from records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,9 +10,18 @@ from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.exceptions import MissingBoundsError, ParameterError
 
-__all__ = ["Ball", "Box", "bounded_columns", "cells_per_column", "public_box", "surrounding_box"]
+__all__ = [
+    "Ball",
+    "Box",
+    "bounded_columns",
+    "bounds_names",
+    "cells_per_column",
+    "given_bounds",
+    "public_box",
+    "surrounding_box",
+]
 
-
+PAIR = 2
 # Width of a column below which the finest lattice on it, 2^46 steps, has steps that are no normal
 # doubles; 10^-289.
 MIN_WIDTH = 2.0**-960
@@ -98,8 +107,8 @@ def public_box(bounds: Any, columns: int) -> Box:
 
     Parameters
     ----------
-    bounds : tuple (low, high)
-        Two numbers, or one value per column in each.
+    bounds : tuple (low, high), or dict
+        Two numbers, or one value per column in each; or the pair of each column by its index.
     columns : int
         Number of columns of the records.
 
@@ -120,8 +129,18 @@ def public_box(bounds: Any, columns: int) -> Box:
         raise MissingBoundsError(
             "bounds must be given, got none",
             parameter="bounds",
-            in_python="pass public bounds=(low, high), two numbers or one value per column, known "
-            "without looking at the records",
+            in_python="pass public bounds=(low, high), two numbers or one value per column, or "
+            "bounds={column: (low, high)}, known without looking at the records",
+        )
+    if isinstance(bounds, Mapping):
+        bounds = _by_column(bounds, None, columns)
+    elif _is_unclear(bounds):
+        raise ParameterError(
+            "bounds must say which numbers are low, got two pairs, which may be one of each column "
+            "or the low and the high ones",
+            parameter="bounds",
+            code="shape",
+            in_python="pass {column: (low, high)}, or a tuple of two lists, (lows, highs)",
         )
     try:
         low, high = (np.array(corner, dtype=np.float64) for corner in bounds)
@@ -131,7 +150,7 @@ def public_box(bounds: Any, columns: int) -> Box:
             f"{_one_line(bounds)}",
             parameter="bounds",
             code="shape",
-            in_python="pass a pair (low, high)",
+            in_python="pass a pair (low, high), or {column: (low, high)}",
         ) from None
     for name, corner in (("low", low), ("high", high)):
         if corner.shape not in ((), (columns,)):
@@ -160,6 +179,82 @@ def public_box(bounds: Any, columns: int) -> Box:
         )
     shape = (columns,)
     return Box(np.broadcast_to(low, shape).copy(), np.broadcast_to(high, shape).copy())
+
+
+def given_bounds(estimator: Any) -> Any:
+    """Return the bounds of an estimator; those of named columns as a pair, in the table's order.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``bounds``, and ``feature_names_in_`` where it has seen named columns; without, the
+        names are taken in the order in which the bounds have them.
+
+    Returns
+    -------
+    bounds : object
+        For :func:`public_box`.
+
+    Raises
+    ------
+    ParameterError
+        If columns have no bounds, or bounds no column.
+    """
+    bounds, names = estimator.bounds, bounds_names(estimator.bounds)
+    if not isinstance(bounds, Mapping):
+        return bounds
+    known = names and getattr(estimator, "feature_names_in_", names)
+    return _by_column(bounds, None if known is None else [*map(str, known)], len(bounds))
+
+
+def bounds_names(bounds: Any) -> list[str] | None:
+    """Return the names of the columns that have bounds by name; None where none are named."""
+    if not isinstance(bounds, Mapping) or not all(isinstance(name, str) for name in bounds):
+        return None
+    return list(bounds) or None
+
+
+def _by_column(bounds: Mapping[Any, Any], names: Sequence[str] | None, columns: int) -> Any:
+    """Return the bounds of each column, by name or by index, as a pair."""
+    keys: Sequence[Any] = range(columns) if names is None else names
+    kind = "index" if names is None else "name"
+    for key in keys:
+        if key not in bounds:
+            raise ParameterError(
+                f"bounds must have every column by its {kind}, got none for {key!r}",
+                parameter="bounds",
+                code="columns",
+            )
+    for key, pair in bounds.items():
+        if isinstance(key, bool) or key not in keys:
+            raise ParameterError(
+                f"bounds must be of columns of X by their {kind}, got {_numbers.shown(key)}",
+                parameter="bounds",
+                code="columns",
+            )
+        if not isinstance(pair, tuple | list) or np.shape(pair) != (PAIR,):
+            raise ParameterError(
+                f"bounds of column {key!r} must be two numbers (low, high), got {_one_line(pair)}",
+                parameter="bounds",
+                code="shape",
+            )
+    low, high = ([bounds[key][end] for key in keys] for end in range(PAIR))
+    return low, high
+
+
+def _is_unclear(bounds: Any) -> bool:
+    """Return whether bounds are two pairs that may be (low, high) of two columns, or the reverse.
+
+    A tuple of two lists or arrays is documented as lows and highs; pairs of columns come as lists
+    or tuples of tuples.
+    """
+    stated = isinstance(bounds, tuple) and not any(isinstance(one, tuple) for one in bounds)
+    if stated or isinstance(bounds, str):
+        return False
+    try:
+        return bool(np.shape(bounds) == (PAIR, PAIR))
+    except ValueError:  # rows of several lengths
+        return False
 
 
 def _one_line(bounds: Any) -> str:
@@ -200,8 +295,8 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
 
     Parameters
     ----------
-    bounds : tuple (low, high) or Ball
-        Two numbers or one value per column in each.
+    bounds : tuple (low, high), dict or Ball
+        Two numbers or one value per column in each, or a pair of each column.
     default : int
         What two numbers are taken for.
 
@@ -217,6 +312,8 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
     """
     if isinstance(bounds, Ball):
         return np.size(bounds.center) if np.ndim(bounds.center) else default
+    if isinstance(bounds, Mapping):
+        return len(bounds)
     if not isinstance(bounds, str):
         try:
             return max((len(corner) for corner in bounds if np.ndim(corner)), default=default)

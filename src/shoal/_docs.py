@@ -25,9 +25,10 @@ SHARED: Mapping[str, str] = MappingProxyType(
 epsilon : float, default=1.0
     Privacy budget of one ``fit``: the smaller, the more noise. At most 1e9.""",
         "bounds": """\
-bounds : tuple (low, high)
-    Public bounds of the records, known without looking at them: two numbers, or one value per
-    column in each. Records outside are clipped.""",
+bounds : tuple (low, high) or dict
+    Public bounds of the records, known without looking at them: two numbers, or two lists
+    or arrays with one value per column; or ``{column: (low, high)}`` by the names of the columns,
+    or by their indexes where they have none. Records outside are clipped.""",
         "n_public": """\
 n_public : int, default=None
     Number of records, if it is public. With None, 2% of the budget buys a noisy count.""",

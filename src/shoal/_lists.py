@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._frames import is_frame, is_series, narwhals
-from shoal._numbers import FINITE
+from shoal._numbers import FINITE, raise_alone
 from shoal.exceptions import DataError, DataTypeError
 
 __all__ = ["UNEQUAL", "array_of_lists", "arrow_lists", "arrow_width", "is_arrow_list"]
@@ -142,7 +142,7 @@ def _stacked(cells: Iterable[Any]) -> npt.NDArray[Any]:
         try:
             row = np.asarray(cell)
         except ValueError:  # lists in lists; numpy's words may hold values
-            raise DataTypeError(NOT_NUMBERS) from None
+            raise_alone(DataTypeError(NOT_NUMBERS))
         if row.ndim != 1:
             raise DataTypeError(NOT_NUMBERS)
         rows.append(_numbers(row) if len(row) else row)

@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections.abc import Collection, Hashable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
-from shoal.exceptions import Code, ParameterError
+from shoal.exceptions import Code, ParameterError, ShoalError
 
 # A fill that is computed from the records would be read from them without noise.
 BY_SCHEMA = "describe the table with a schema (`shoal schema FILE`, or shoal.Schema)"
@@ -23,6 +23,17 @@ Kind = TypeVar("Kind")
 
 HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII)  # ends no quoted text, no policy of a page
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
+
+
+def raise_alone(error: ShoalError) -> NoReturn:
+    """Raise an error in place of the one that is handled.
+
+    ``from None`` only hides the other, whose text may hold values of a record.
+    """
+    try:
+        raise error
+    finally:
+        error.__context__ = None
 
 
 def positive(name: str, value: Any, *, of: str = "") -> float:

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from shoal._bounds import bounds_names
 from shoal._estimator_base import BaseEstimator, validate_data
 from shoal._frames import is_frame, narwhals, to_native
 from shoal._lists import array_of_lists
-from shoal._numbers import BY_SCHEMA, FINITE
+from shoal._numbers import BY_SCHEMA, FINITE, raise_alone
 from shoal._typing import Floats, Records
 from shoal.exceptions import Code, DataError, DataTypeError
 
@@ -115,7 +116,7 @@ def validate_floats(X: Any, *, estimator: Any = None, reset: bool = True) -> Rec
     except (ValueError, TypeError, OverflowError) as error:
         message, code = _plain(str(error))
         kind = DataTypeError if isinstance(error, TypeError) or message == TEXT else DataError
-        raise kind(message, code=code) from None
+        raise_alone(kind(message, code=code))
     return records
 
 
@@ -188,19 +189,20 @@ def values_by_name(record: Mapping[str, Any], names: Sequence[str] | None) -> li
 
 
 def fitted_names(estimator: Any) -> list[str] | None:
-    """Return the names of the columns that an estimator was fitted to.
+    """Return the names of the columns that an estimator was fitted to, or whose bounds it names.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted.
+        Fitted, or with bounds by name.
 
     Returns
     -------
     names : list of str or None
         None where the table had none.
     """
-    names = getattr(estimator, "feature_names_in_", None)
+    named = bounds_names(getattr(estimator, "bounds", None))
+    names = getattr(estimator, "feature_names_in_", named)
     return None if names is None else [str(name) for name in names]
 
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
-from shoal._bounds import bounded_columns
+from shoal._bounds import bounded_columns, bounds_names, given_bounds
 from shoal._estimator_base import clone
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
@@ -130,7 +130,8 @@ def channel_bounds(channel: Any) -> Any:
     schema = getattr(channel, "schema", None)
     if schema is not None:
         return schema.space.bounds
-    bounds, partitions = getattr(channel, "bounds", None), getattr(channel, "partitions", None)
+    bounds = given_bounds(channel) if hasattr(channel, "bounds") else None
+    partitions = getattr(channel, "partitions", None)
     return partitions.bounds if bounds is None and partitions is not None else bounds
 
 
@@ -147,7 +148,7 @@ def record_names(channel: Any) -> list[str] | None:
     A release that is made of reports without names takes them from here, so that labels on a device
     find the columns of its table.
     """
-    names = getattr(channel, "feature_names_in_", None)
+    names = getattr(channel, "feature_names_in_", bounds_names(getattr(channel, "bounds", None)))
     if names is None or getattr(channel, "schema", None) is not None:
         return None
     return [str(name) for name in names]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal import tables
+from shoal._bounds import bounds_names
 from shoal._records import NO_RECORDS, validate_floats
 from shoal.exceptions import DataError, ParameterError
 from shoal.schema import Schema
@@ -82,7 +83,9 @@ def validate_table(
     if table is None:
         records = X.X if isinstance(X, ArrayTable) else X
         if not (isinstance(X, ArrayTable) and X.names):
-            return ArrayTable(validate_floats(records, estimator=estimator, reset=reset))
+            plain = ArrayTable(validate_floats(records, estimator=estimator, reset=reset))
+            _check_named(estimator)
+            return plain
         table = ArrayTable(validate_floats(records), X.names)
     if reset:
         estimator.n_features_in_ = table.columns
@@ -90,6 +93,7 @@ def validate_table(
             estimator.feature_names_in_ = np.array(table.names, dtype=object)
         else:
             vars(estimator).pop("feature_names_in_", None)
+        _check_named(estimator)
     elif table.columns != estimator.n_features_in_ or (
         fitted is not None and tuple(fitted) != table.names
     ):
@@ -100,6 +104,18 @@ def validate_table(
             code="columns",
         )
     return table
+
+
+def _check_named(estimator: Any) -> None:
+    """Refuse bounds by name for columns that have none."""
+    named = bounds_names(getattr(estimator, "bounds", None))
+    if named and not hasattr(estimator, "feature_names_in_"):
+        raise ParameterError(
+            f"bounds must be of columns by their index where X has no names, got {named[0]!r}",
+            parameter="bounds",
+            code="columns",
+            in_python="pass a data frame, or bounds={0: (low, high), ...}",
+        )
 
 
 def _opened(X: Any, **kwargs: Any) -> "ArrowTable | SparkTable | None":

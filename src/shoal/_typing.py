@@ -1,6 +1,6 @@
 """The type aliases that shoal's signatures share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,11 @@ Labels: TypeAlias = npt.NDArray[np.int32]
 Records: TypeAlias = npt.NDArray[np.floating[Any]]
 """Records as they are kept: in half, single or double precision; every value is a double."""
 
-Bounds: TypeAlias = tuple[float | Sequence[float] | Floats, float | Sequence[float] | Floats]
+Bounds: TypeAlias = (
+    tuple[float | Sequence[float] | Floats, float | Sequence[float] | Floats]
+    | Mapping[str, tuple[float, float]]
+    | Mapping[int, tuple[float, float]]
+)
 """Public box of the records: (low, high), each one number or one value a column."""
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None

@@ -1,5 +1,6 @@
 """What a schema lacks is learned for its price, and nothing else is."""
 
+import datetime
 import io
 import math
 from dataclasses import replace
@@ -471,6 +472,21 @@ def test_floats_are_no_categories(column):
         learn_schema({"c": column}, Schema([Category("c")]), ledger=ledger, **PRICE)
     assert refused.value.code == "type"
     assert len(ledger) == 0
+
+
+@pytest.mark.parametrize("backend", [{}, {"dtype_backend": "pyarrow"}])
+def test_days_that_one_record_leaves_as_text_are_no_categories(backend):
+    """Parsed days were 2020-02-01, and 01.02.2020 beside one that is no day."""
+    days = ["01.02.2020"] * 50 + ["03.04.2021"] * 50
+    parsed = {"parse_dates": ["c"], "date_format": "%d.%m.%Y", **backend}
+    for frame in (by_pandas(days, **parsed), by_pandas(days, **parsed).astype(object)):
+        with pytest.raises(DataTypeError) as refused:
+            exact_counts(frame)
+        assert refused.value.code == "type"
+    beside = exact_counts(by_pandas([*days, "unknown"], **parsed))
+    as_text = exact_counts(by_pandas(days))
+    assert as_text == {key: beside[key] for key in as_text} == dict.fromkeys(set(days), 50)
+    assert exact_counts({"c": [datetime.date(2020, 2, 1)] * 50}) == {"2020-02-01": 50}
 
 
 def test_a_column_without_a_value_is_no_column_of_floats():

@@ -55,7 +55,7 @@ def test_an_error_in_a_worker_is_named_without_what_it_says(table):
         table.fold(Fails(2))
     assert "12345" not in str(caught.value)
     assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
 
 
 def test_a_file_that_is_gone_is_one_line(tmp_path):

@@ -160,6 +160,7 @@ export function promiseOf({ guarantee, parameters: { bounds, epsilon, level = nu
     (level === null ? radius !== null : ![level, radius].every(positive) || epsilon !== 1) ||
     (truncate && truncate !== "resample") ||
     (bounds && schema) ||
+    schema?.shoal?.seeded || // its bounds show records to whoever knows the seed
     (metric && unit !== "" && !text(unit, 0)) ||
     (unit && schema && !place) // its own distance has none
   )

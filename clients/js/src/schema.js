@@ -2,10 +2,11 @@
 // for logarithms and places on the globe, whose last bits are those of the machine.
 
 import { clip } from "./arrays.js";
-import { featureFields, placeAlone } from "./fields.js";
+import { placeAlone } from "./fields.js";
 import { placePosition, placeRate, placeRounding } from "./places.js";
 import { clipRecord, listOf, plainBox, plainRate, plainRecord, valuesOf } from "./records.js";
 import { fail } from "./refusals.js";
+import { checkedFeatures } from "./schemaKeys.js";
 import { isMissing, readDay, readLevel, readNumber, readTruth } from "./values.js";
 
 /** @import { Box, Mechanism } from "./records.js" */
@@ -82,10 +83,9 @@ export function readRecord(x, schema, names, columns) {
 
 /** @param {any} schema @returns {Feature[]} */
 function featuresOf(schema) {
-  const { missingValues = [""] } = schema;
-  return featureFields(schema).map((field) => {
-    const { name, type, required, missing = "category", weight = 1, other = "other", longitude, latitude } = field;
-    const flagged = !required && missing === "category";
+  return checkedFeatures(schema).map((field) => {
+    const { name, type, missing, weight = 1, other = "other", longitude, latitude } = field;
+    const flagged = missing === "category";
     const listed = type === "boolean" ? ["false", "true"] : field.enum && [...field.enum, other];
     const levels = listed && [...new Set(flagged ? [...listed, "missing"] : listed)];
     const width = Math.sqrt(weight);
@@ -93,7 +93,6 @@ function featuresOf(schema) {
     return {
       ...field,
       names: longitude ? [longitude, latitude] : [name],
-      words: [...missingValues, ...(field.missingValues ?? [])],
       levels,
       flagged,
       widths: levels?.map(() => Math.sqrt(weight / 2)) ?? measured,
@@ -113,7 +112,7 @@ function encode(field, values) {
     const absent = levels.indexOf(flagged ? "missing" : fill);
     const known =
       type === "boolean"
-        ? levels.indexOf(readTruth(values[0]))
+        ? levels.indexOf(readTruth(values[0], field.truths))
         : readLevel(values[0], levels, words, levels.indexOf(other), absent);
     const level = known < 0 ? absent : known;
     if (level >= 0) return widths.map((width, i) => (i === level ? width : 0));
@@ -135,7 +134,7 @@ function encode(field, values) {
  */
 function position({ type, categories, minimum, maximum, fill, scale, words }, value) {
   const rank = (/** @type {unknown} */ one) => readLevel(one, categories, words, NaN, NaN);
-  const read = type === "date" ? readDay : readNumber;
+  const read = type.startsWith("date") ? readDay : readNumber;
   /** @type {any[]} */
   const [number, filled, low, high] = categories
     ? [rank(value), rank(fill), 0, Math.max(categories.length - 1, 1)]

@@ -52,15 +52,11 @@ const parseNumber = (text) => (NUMBER.test(text) ? Number(text) : NaN);
 export function readLevel(value, levels, missing, other, absent) {
   if (isMissing(value)) return absent;
   if (isUnclear(value)) return NaN;
-  const words = [...levels, ...missing.filter((word) => !levels.includes(word))];
-  const spellings = words.map(spelled);
+  const words = [...levels, ...missing.filter((word) => !levels.includes(word))].map(spelled);
   const text = String(value);
-  for (const written of [text, text.trim(), spelled(text), `${text}T00:00:00`]) {
-    const exact = words.indexOf(written);
-    const found = exact < 0 ? spellings.lastIndexOf(written) : exact;
-    if (found >= 0) return found < levels.length ? found : absent;
-  }
-  return other;
+  const usual = words.indexOf(spelled(text));
+  const found = usual < 0 ? words.indexOf(`${text}T00:00:00`) : usual;
+  return found < 0 ? other : found < levels.length ? found : absent;
 }
 
 /**
@@ -76,16 +72,22 @@ const isUnclear = (value) =>
       ? Math.abs(value) >= EXACT
       : ["object", "symbol"].includes(typeof value);
 
-/** @param {unknown} value @returns {string} "true" or "false", or something else where a value means neither */
-export const readTruth = (value) =>
-  spelled(isUnclear(value) ? "" : String(value)).replace(/^(yes|y|t|1)$/i, "true").replace(/^(no|n|f|0)$/i, "false");
+/** Return the text by which words for yes and no are compared. @param {string} text */
+export const truthWord = (text) => spelled(text).toLowerCase();
+
+/**
+ * @param {unknown} value
+ * @param {Map<string, string>} truths what words mean
+ * @returns {string} "true" or "false", or "" where a value means neither
+ */
+export const readTruth = (value, truths) => truths.get(truthWord(isUnclear(value) ? "" : String(value))) ?? "";
 
 /**
  * Return how a number or a truth would be written if it were one: 1.0 is 1, True is true.
  *
  * @param {string} text
  */
-function spelled(text) {
+export function spelled(text) {
   const plain = text.trim();
   const number = parseNumber(plain);
   if (/^(true|false)$/i.test(plain)) return plain.toLowerCase();

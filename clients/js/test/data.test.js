@@ -6,7 +6,7 @@ import * as partitions from "#part/partitions";
 import * as schema from "#part/schema";
 
 import { labelRecord } from "../src/labels.js";
-import { encodingFailures, labelFailures } from "./dataVectors.js";
+import { encodingFailures, labelFailures, schemaFailures } from "./dataVectors.js";
 
 const { columnRate, encodeRecord } = schema;
 
@@ -22,6 +22,10 @@ const home = { name: "home", type: "geopoint", constraints: { required: true }, 
 
 test("records are encoded, clipped and colored as in Python", () => {
   assert.deepEqual(encodingFailures(vectors("encoding"), { schema, partitions }), []);
+});
+
+test("schemas are read or refused as in Python, key by key", () => {
+  assert.deepEqual(schemaFailures(vectors("schemas")), []);
 });
 
 test("labels are those of Python", () => {

@@ -1,4 +1,4 @@
-// Checks of encoding.json and labels.json, for Node and for browsers: each returns what is not as Python has it.
+// Checks of encoding.json, schemas.json and labels.json, for Node and for browsers: each returns what is not as Python has it.
 
 import { labelRecord } from "../src/labels.js";
 import * as partitions from "../src/partitions.js";
@@ -28,6 +28,14 @@ export function encodingFailures(cases, modules = { schema, partitions }) {
       }
     }
     return failures;
+  });
+}
+
+/** @param {any[]} cases of schemas.json @returns {string[]} */
+export function schemaFailures(cases) {
+  return cases.flatMap(({ schema: plain, records: [{ x, result, refused }] }) => {
+    const encoded = outcome(() => schema.readRecord(untagged(x), plain, null, 0));
+    return same(encoded, refused ?? result, 0) ? [] : [`${JSON.stringify(plain)} gives ${encoded}, not ${refused ?? result}`];
   });
 }
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from shoal import _numbers
 from shoal.engines import MAX_COLUMNS
 from shoal.exceptions import DataError, ParameterError
+from shoal.noise import RandomSource
 from shoal.privacy import Event, Guarantee, Ledger, Receipt
+from shoal.schema import Schema
 from shoal.tables import Table
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ __all__ = [
     "check_epsilon",
     "check_ledger",
     "count_weight",
+    "drawn_by_seed",
     "split_gaussian",
     "split_pure",
 ]
@@ -115,6 +118,11 @@ def check_columns(columns: int) -> None:
     """Refuse more columns than engines take."""
     if columns > MAX_COLUMNS:
         raise DataError(f"X must have at most {MAX_COLUMNS} columns, got {columns}", code="columns")
+
+
+def drawn_by_seed(source: RandomSource, schema: Schema | None) -> bool:
+    """Return whether a seed tells the noise of a release, or that of the bounds of its schema."""
+    return source.seeded or (schema is not None and schema.seeded)
 
 
 def charge(

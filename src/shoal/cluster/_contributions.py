@@ -20,6 +20,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal._numbers import raise_alone
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.privacy import PrivacyUnit
 from shoal.schema import Number, Schema
@@ -218,7 +219,7 @@ def read_users(user_ids: Any, n: int) -> Users:
         try:
             codes = _codes_of_series(series)
         except UnicodeDecodeError:  # it holds the text
-            raise _refused("text that is not UTF-8") from None
+            raise_alone(_refused("text that is not UTF-8"))
         column = series.name if isinstance(series.name, str) else ""
     else:
         codes, column = _codes_of_array(native), ""

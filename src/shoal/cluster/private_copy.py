@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
-from shoal._bounds import Box
+from shoal._bounds import Box, given_bounds
 from shoal._cluster_table import ShownWithClusters
 from shoal._docs import shared_docs
 from shoal._frozen import leaves_last_fit
@@ -32,6 +32,7 @@ from shoal.cluster._budget import (
     check_columns,
     check_epsilon,
     check_ledger,
+    drawn_by_seed,
 )
 from shoal.cluster._denoise import posterior_counts
 from shoal.cluster._engines import open_engine
@@ -164,7 +165,7 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
         """
         table = validate_table(X, estimator=self, schema=self.schema)
         coded = None if self.schema is None else CodedColumns(self.schema)
-        box = schema_box(self.bounds, self.schema, table.columns)
+        box = schema_box(given_bounds(self), self.schema, table.columns)
         drawn = box if coded is None else coded.box()  # where samples are drawn
         budgets = self._plan(len(drawn.low))
         source = as_source(self.random_state)
@@ -173,7 +174,7 @@ class PrivateCopy(ShownWithClusters, BaseEstimator):
             "central",
             epsilon=float(self.epsilon),
             adjacency=Adjacency.ADD_REMOVE,
-            seeded=source.seeded,
+            seeded=drawn_by_seed(source, self.schema),
         )
         receipt = charge(
             self.ledger,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from shoal import _numbers
 from shoal._typing import RandomState
-from shoal.cluster._budget import check_epsilon, check_ledger
+from shoal.cluster._budget import check_epsilon, check_ledger, drawn_by_seed
 from shoal.cluster._contributions import bounded_contributions, check_same_rows
 from shoal.cluster._learned_ends import release_ends, up_to_zero
 from shoal.cluster._noise import BudgetedNoise, PureNoise, noise_for
@@ -108,8 +108,9 @@ def learn_schema(
         The table; a path is that of a CSV or Parquet file. Columns of categories to learn hold
         text, whole numbers or truths. In frames and arrays, whose types often depend on other
         rows, text that is a whole number is learned as one, 01001 as 1001; columns of a CSV file
-        by its path, and lists, are learned as written. Floating-point numbers are refused: they
-        are what whole numbers become in a column with a gap.
+        by its path, and lists, are learned as written. Floating-point numbers and times are
+        refused: whole numbers become the former in a column with a gap, and text the latter in one
+        without other text.
     template : Schema
         A schema with fields that lack bounds or categories (``template.lacking()``).
     epsilon : float
@@ -156,7 +157,7 @@ def learn_schema(
     check_ledger(ledger)
     source = as_source(random_state)
     if not wanted:
-        free = Guarantee("central", 0.0)
+        free = Guarantee("central", 0.0, seeded=template.seeded)
         return LearnedSchema(template, free, _release(template, {}, free, None))
     table = _read(X, template, wanted, user_ids, int(records_per_user))
     plan = _plan(wanted, float(epsilon), float(delta), table.contribution)
@@ -165,7 +166,7 @@ def learn_schema(
         epsilon=float(epsilon),
         delta=float(delta) if plan.delta or plan.noise.approximate else 0.0,
         adjacency=Adjacency.ADD_REMOVE,
-        seeded=source.seeded,
+        seeded=drawn_by_seed(source, template),
         privacy_unit=table.privacy_unit,
         mu=None if plan.delta else plan.noise.mu,
     )
@@ -177,7 +178,8 @@ def learn_schema(
             learned[field.name], counts[field.name] = _categories(field, table, plan, source)
         else:
             learned[field.name] = _bounds(field, table, plan, source)
-    schema = replace(template, fields=[learned.get(field.name, field) for field in template])
+    fields = [learned.get(field.name, field) for field in template]
+    schema = replace(template, fields=fields, seeded=promise.seeded)
     shown = replace(promise, uncounted=ledger is None)
     return LearnedSchema(schema, shown, _release(schema, counts, promise, receipt))
 

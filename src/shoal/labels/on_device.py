@@ -25,6 +25,7 @@ from shoal._bounds import public_box
 from shoal._boxes import find_boxes
 from shoal._directions import unit_length
 from shoal._frames import is_pandas_series
+from shoal._numbers import raise_alone
 from shoal._records import (
     NO_RECORDS,
     ONE_NUMBER_EACH,
@@ -421,7 +422,7 @@ def _records(x: Any, columns: list[str] | None) -> tuple[Floats, bool]:
         try:
             single = np.ndim(x) == 1
         except ValueError:  # of numpy, about lists among the values
-            raise DataError(ONE_NUMBER_EACH) from None
+            raise_alone(DataError(ONE_NUMBER_EACH))
         records = np.asarray(x)[None, :] if single else x
     names, table = column_names(records), validate_records(records)
     if columns is None or names is None or names == columns:

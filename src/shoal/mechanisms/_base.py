@@ -12,14 +12,14 @@ a parameter that is changed afterwards make the promise of reports that are out 
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from shoal import _numbers
-from shoal._bounds import bounded_columns, public_box
+from shoal._bounds import bounded_columns, bounds_names, public_box
 from shoal._estimator_base import (
     UNUSED,
     BaseEstimator,
@@ -254,7 +254,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
             Its reports have the same distribution; its bounds are those of the encoded space.
         """
         copy: Self = super().of_encoded()
-        return copy if self.schema is None else copy.set_params(**self._encoded_params())
+        encoded = self.schema is None and not isinstance(self.bounds, Mapping)
+        return copy if encoded else copy.set_params(**self._encoded_params())
 
     def report_format(self) -> ReportFormat:
         """Return how reports are written as bytes.
@@ -375,11 +376,13 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         """Open records of a transform, in the columns of ``fit``."""
         fitted = hasattr(self, "n_features_in_")
         # Without fit there are no columns to compare with, and transform must not note any.
+        columns = self if fitted else BaseEstimator()
+        named = bounds_names(self.bounds)
+        if named and not fitted:  # the bounds say which columns there are, as fit would
+            columns.feature_names_in_ = np.array(named, dtype=object)
+            columns.n_features_in_ = len(named)
         table = validate_table(
-            X,
-            estimator=self if fitted else BaseEstimator(),
-            reset=not fitted,
-            schema=self.schema,
+            X, estimator=columns, reset=not (fitted or named), schema=self.schema
         )
         return refuse_spark(table)
 
@@ -445,7 +448,12 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
     @property
     def _seeded(self) -> bool:
         """Return whether reports handed out since ``fit``, or the next ones, come from a seed."""
-        return is_seeded(self.random_state) or self._has_drawn_seeded()
+        return self._schema_seeded or is_seeded(self.random_state) or self._has_drawn_seeded()
+
+    @property
+    def _schema_seeded(self) -> bool:
+        """Return whether the bounds of the schema show records to whoever knows a seed."""
+        return self.schema is not None and self.schema.seeded
 
     def _has_drawn_seeded(self) -> bool:
         in_use = getattr(self, "_in_use", None)
@@ -491,7 +499,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
             purpose=f"{type(self).__name__} reports",
             adjacency=Adjacency.SUBSTITUTE,
             notion=notion,
-            seeded=source.seeded,
+            seeded=source.seeded or self._schema_seeded,
             columns=getattr(self, "feature_names_in_", ()),
         )
 

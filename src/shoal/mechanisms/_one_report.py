@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal._bounds import Box
+from shoal._numbers import raise_alone
 from shoal._records import ONE_NUMBER_EACH, values_by_name
 from shoal._typing import Floats
 from shoal.exceptions import DataError
@@ -98,17 +99,19 @@ def as_table(x: Any, schema: Schema | None, names: Sequence[str] | None) -> Any:
         try:
             return [list(x)]
         except TypeError:  # a single value, or none
-            raise DataError(
-                "x must be one record, its values in a list or by the names of the columns, got "
-                "something else",
-                parameter="x",
-                code="shape",
-            ) from None
+            raise_alone(
+                DataError(
+                    "x must be one record, its values in a list or by the names of the columns, "
+                    "got something else",
+                    parameter="x",
+                    code="shape",
+                )
+            )
     values = values_by_name(x, names) if isinstance(x, Mapping) else x
     try:
         row = np.atleast_2d(values)
     except ValueError:  # of numpy, about lists among the values
-        raise DataError(ONE_NUMBER_EACH) from None
+        raise_alone(DataError(ONE_NUMBER_EACH))
     return row if names is None else ArrayTable(row, tuple(names))
 
 

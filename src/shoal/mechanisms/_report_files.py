@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal import tables
+from shoal._numbers import raise_alone
 from shoal._typing import Floats
 from shoal.exceptions import DataTypeError, ParameterError, ReleaseError
 from shoal.noise import RandomSource, SecureSource, SeededSource
@@ -127,7 +128,7 @@ def _handed_out(staged: Any, *, paid: bool) -> Any:
         return staged.publish()
     except ReleaseError as failure:
         spent = "the budget was spent all the same" if paid else "no ledger was charged"
-        raise ReleaseError(f"{failure}; {spent}, and no report was released") from None
+        raise_alone(ReleaseError(f"{failure}; {spent}, and no report was released"))
 
 
 def _is_inside(out: Any, folder: Path) -> bool:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal import _numbers
+from shoal._bounds import given_bounds
 from shoal._files import atomic_write
+from shoal._records import fitted_names
 from shoal._registry import METHODS
 from shoal.exceptions import ParameterError, ReleaseError, ShoalError
 from shoal.partitions import Partitions
@@ -171,14 +173,16 @@ def save_beside(
 
 def mechanism_to_dict(mechanism: "Mechanism", parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mechanism with these parameters as plain values that JSON can hold."""
-    names = getattr(mechanism, "feature_names_in_", None)
+    names = fitted_names(mechanism)
     public = {name: value for name, value in parameters.items() if name not in PRIVATE}
+    if isinstance(public.get("bounds"), Mapping):
+        public["bounds"] = given_bounds(mechanism)
     return {
         "schema_version": VERSION,
         "mechanism": type(mechanism).__name__,
         "parameters": {name: _plain(name, value) for name, value in public.items()},
-        "columns": getattr(mechanism, "n_features_in_", None),
-        "names": None if names is None else [str(name) for name in names],
+        "columns": getattr(mechanism, "n_features_in_", len(names) if names else None),
+        "names": names,
         "guarantee": promise_to_dict(mechanism.guarantee_),
     }
 

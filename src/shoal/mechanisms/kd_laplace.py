@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from shoal import _numbers
-from shoal._bounds import cells_per_column, public_box
+from shoal._bounds import cells_per_column, given_bounds, public_box
 from shoal._docs import shared_docs
 from shoal._estimator_base import BaseEstimator, TransformerMixin, check_is_fitted
 from shoal._frozen import fitted_copy, frozen_copy
@@ -264,7 +264,7 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         return Laplace(
             self.epsilon,
             unit=self.unit,
-            bounds=self.bounds,
+            bounds=given_bounds(self),
             schema=self.schema,
             ledger=self.ledger,
             random_state=random_state,

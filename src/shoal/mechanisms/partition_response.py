@@ -159,7 +159,7 @@ class PartitionResponse(PartitionChannel, Mechanism):
             axes = space_axes(self.schema.space)
         else:
             known = 0 if self.bounds is None else bounded_columns(self.bounds, default=0)
-            axes = box_axes(public_box(self.bounds, columns or known or self._columns))
+            axes = box_axes(public_box(channel_bounds(self), columns or known or self._columns))
         return default_partitions(axes, epsilon=float(self.epsilon), n_clusters=self.n_clusters)
 
     def randomize(self, x: Any) -> Floats:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from shoal import _numbers
-from shoal._bounds import Box, cells_per_column, public_box
+from shoal._bounds import Box, cells_per_column, given_bounds, public_box
 from shoal._report_channel import channel_bounds, promise_of_reports
 from shoal._typing import Bounds, Floats
 from shoal.exceptions import ParameterError
@@ -195,7 +195,7 @@ class BayesRemap(Remap):
 
     def _box(self, columns: int) -> Box:
         if self.bounds is not None:
-            return public_box(self.bounds, columns)
+            return public_box(given_bounds(self), columns)
         return public_box(channel_bounds(self.mechanism), columns)
 
     def _dense(self, channel: Channel) -> DensePosterior:

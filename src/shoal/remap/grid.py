@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from shoal._bounds import Box, cells_per_column, public_box
+from shoal._bounds import Box, cells_per_column, given_bounds, public_box
 from shoal._records import validate_records
 from shoal._typing import Bounds, Floats
 from shoal.exceptions import DataError, MissingBoundsError, ParameterError
@@ -47,10 +47,10 @@ class Clip(Remap):
         self.bounds = bounds
 
     def _check(self, columns: int) -> None:
-        public_box(self.bounds, columns)
+        public_box(given_bounds(self), columns)
 
     def _move(self, reports: Floats) -> Floats:
-        box = public_box(self.bounds, reports.shape[1])
+        box = public_box(given_bounds(self), reports.shape[1])
         points: Floats = np.clip(reports, box.low, box.high)
         return points
 
@@ -112,7 +112,7 @@ class GridRemap(Remap):
                     in_python="pass public bounds=(low, high) for a regular grid or public points= "
                     "for an irregular one",
                 )
-            public_box(self.bounds, columns)
+            public_box(given_bounds(self), columns)
             cells_per_column(self.cells, columns)
             return
         if self.bounds is not None:
@@ -127,7 +127,7 @@ class GridRemap(Remap):
     def _move(self, reports: Floats) -> Floats:
         columns = reports.shape[1]
         if self.points is None:
-            box = public_box(self.bounds, columns)
+            box = public_box(given_bounds(self), columns)
             return round_to_cells(reports, box, cells_per_column(self.cells, columns))
         points = self._points(columns)
         tree = cKDTree(points)

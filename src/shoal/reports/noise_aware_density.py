@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, given_bounds, public_box
 from shoal._cluster_table import ShownWithClusters
 from shoal._frozen import leaves_last_fit
 from shoal._records import fitted_names, validate_records
@@ -286,7 +286,7 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
             ) from None
 
     def _box(self) -> Box:
-        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
+        bounds = channel_bounds(self.mechanism) if self.bounds is None else given_bounds(self)
         return public_box(bounds, self.n_features_in_)
 
     def _check_choices(self) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
-from shoal._bounds import public_box
+from shoal._bounds import given_bounds, public_box
 from shoal._cluster_table import ShownWithClusters
 from shoal._frozen import leaves_last_fit
 from shoal._records import fitted_names, validate_records
@@ -226,7 +226,7 @@ class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
             self._take_columns_of_records()
         else:
             reports = validate_records(Z, estimator=self)
-        bounds = channel_bounds(self.mechanism) if self.bounds is None else self.bounds
+        bounds = channel_bounds(self.mechanism) if self.bounds is None else given_bounds(self)
         box = public_box(bounds, self.n_features_in_)
         rng = check_random_state(self.random_state)
         kept = np.ones(len(reports), dtype=np.bool_)

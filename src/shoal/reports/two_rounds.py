@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, bounds_names, given_bounds, public_box
 from shoal._records import validate_records
 from shoal._report_channel import PartitionChannel
 from shoal._typing import Floats, Ints, RandomState
@@ -149,6 +149,8 @@ class TwoRoundCampaign:
             )
         # A copy: what was reported keeps its promise when the caller's parameters change.
         self.mechanism: Any = clone(mechanism)
+        if bounds_names(getattr(mechanism, "bounds", None)):  # in the order of its partitions
+            self.mechanism.set_params(bounds=given_bounds(mechanism))
         self.mechanism.ledger = getattr(mechanism, "ledger", None)
         self.seed = _numbers.count("seed", seed, least=0)
         given = mechanism.make_partitions()

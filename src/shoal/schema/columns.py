@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal._frames import is_frame, is_pandas_series, is_series, narwhals, to_native
+from shoal._numbers import raise_alone
 from shoal._optional import require
 from shoal.exceptions import DataError, DataTypeError
 from shoal.schema.values import MAX_EXACT, MISSING_NUMBERS, Column, exact_below, is_missing
@@ -36,7 +37,10 @@ def plain_column(values: Any) -> Column:
         if _is_arrow(values, "Array"):
             values = require("pyarrow", extra="arrow").chunked_array([values])
         if is_series(values):
-            return _from_series(narwhals().from_native(values, series_only=True))
+            try:
+                return _from_series(narwhals().from_native(values, series_only=True))
+            except UnicodeDecodeError:  # of a column of a damaged file
+                raise_alone(DataTypeError("X must hold text in UTF-8, got other bytes"))
     array = values if isinstance(values, np.ndarray) else _object_array(values)
     if isinstance(array, np.ma.MaskedArray):
         raise DataTypeError("X must be a plain array, got a masked one: drop or fill its gaps")
@@ -230,7 +234,7 @@ def _from_frame(X: Any) -> dict[str, Any]:
         frame = nw.from_native(X, eager_only=True)
         names = [str(name) for name in frame.columns]
     except nw.exceptions.DuplicateError:
-        raise DataError(TWICE, code="duplicate") from None
+        raise_alone(DataError(TWICE, code="duplicate"))
     if len(set(names)) < len(names):
         raise DataError(TWICE, code="duplicate")
     return {name: frame[name] for name in names}
@@ -278,6 +282,6 @@ def _object_array(values: Any, *, rows: bool = False) -> npt.NDArray[Any]:
     try:
         return np.array([list(row) for row in values], dtype=object)
     except (TypeError, ValueError):
-        raise DataError(
-            "X must be a table, one record a row, all of one length", code="shape"
-        ) from None
+        raise_alone(
+            DataError("X must be a table, one record a row, all of one length", code="shape")
+        )

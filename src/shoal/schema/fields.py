@@ -21,9 +21,11 @@ from shoal._typing import Floats, Ints
 from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.schema.values import (
     Column,
+    as_double,
     category_text,
     is_missing,
     other_spelling,
+    parse_doubles,
     to_codes,
     to_texts,
 )
@@ -226,7 +228,8 @@ class Category(Field):
     name : str
         Name of the column.
     categories : sequence, default=()
-        Public categories. Values are compared as text, without blanks at the ends.
+        Public categories. Values are compared as text, without blanks at the ends, and numbers
+        as numbers: 7, 7.0 and 007 are one category.
     other : str, default="other"
         Level for all other values: one of the categories, or else an additional level.
     weight, missing, fill, unit, role, title, description, missing_values
@@ -311,19 +314,29 @@ class Flag(Category):
     Parameters
     ----------
     name : str
-        Name of the column. It holds booleans, 0 and 1, or text such as true, false, yes and no.
+        Name of the column.
+    true_values, false_values : sequence of str, default=()
+        Texts and numbers that mean yes and no, in upper or lower case: by default true, yes, y, t
+        and 1, and false, no, n, f and 0, unless they mean missing. Booleans, and the words true and
+        false, always mean themselves.
     weight, missing, fill, unit, role, title, description, missing_values
         As for :class:`Field`.
 
     Examples
     --------
-    >>> from shoal.schema import Flag
+    >>> from shoal.schema import Flag, plain_column
     >>> Flag("member").levels
     ('false', 'true', 'missing')
+    >>> Flag("member", true_values=["ja"], false_values=["nein"]).read(
+    ...     {"member": plain_column(["Ja", "nein", "?"])}, []
+    ... ).tolist()
+    [1, 0, 2]
     """
 
     categories: Sequence[Any] = dataclass_field(default=("false", "true"), init=False)
     other: str = dataclass_field(default=MISSING, init=False)
+    true_values: Sequence[str] = ()
+    false_values: Sequence[str] = ()
 
     type: ClassVar[str] = "boolean"
 
@@ -335,12 +348,55 @@ class Flag(Category):
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Ints:
         """Return codes of levels."""
         column = columns[self.name]
+        truths = self._truths(words)
+        numbers_ = {
+            float(doubles[0]): truth
+            for word, truth in truths.items()
+            if (doubles := parse_doubles([word])) is not None
+        }
         if column.kind in ("text", "object"):
-            column = Column(column.kind, [_truth(value) for value in column.values])
+            listed = [_truth(value, truths, numbers_) for value in column.values]
+            column = Column(column.kind, listed)
         elif column.kind == "number":
-            truth = np.where(np.isin(column.values, (0.0, 1.0)), column.values, np.nan)
-            column = Column("boolean", truth)
+            known = np.full(len(column.values), np.nan)
+            for number, truth in numbers_.items():
+                known[column.values == number] = truth == "true"
+            column = Column("boolean", known)
         return self._read({self.name: column}, words, -1)
+
+    def _check(self) -> None:
+        for name in ("true_values", "false_values"):
+            object.__setattr__(self, name, _texts(name, getattr(self, name)))
+        given = {_truth_word(word) for word in (*self.true_values, *self.false_values)}
+        yes, no = (
+            {truth, *map(_truth_word, words or usual)} for truth, words, usual in self._declared
+        )
+        unclear = (yes & no) | (given & ({""} | set(map(_truth_word, self.missing_values))))
+        if unclear:
+            raise ParameterError(
+                f"true_values and false_values of field {self.name!r} must mean one thing each, "
+                f"got {_numbers.shown(min(unclear))}, which means two, or missing",
+                parameter="true_values",
+                code="conflict",
+            )
+        super()._check()
+
+    @property
+    def _declared(self) -> tuple[tuple[str, Sequence[str], Sequence[str]], ...]:
+        """Return each level with the words declared for it, and the usual ones."""
+        return ("true", self.true_values, TRUE), ("false", self.false_values, FALSE)
+
+    def _truths(self, missing: Sequence[str]) -> dict[str, str]:
+        """Return what words mean; one that means missing in the table means nothing as usual."""
+        absent = {_truth_word(word) for word in (*missing, *self.missing_values)}
+        return {
+            word: truth
+            for truth, words, usual in self._declared
+            for word in (
+                truth,
+                *map(_truth_word, words or (one for one in usual if one not in absent)),
+            )
+        }
 
 
 @dataclass(frozen=True)
@@ -378,16 +434,22 @@ class Text(Field):
         return ""
 
 
-def _truth(value: Any) -> Any:
-    """Return the flag that text means; other values as they are."""
+def _truth_word(text: str) -> str:
+    """Return the text by which words for yes and no are compared."""
+    return other_spelling(text).lower()
+
+
+def _truth(value: Any, truths: Mapping[str, str], numbers_: Mapping[float, str]) -> Any:
+    """Return the flag that text or a number means; truths as they are."""
     if isinstance(value, str):
-        word = other_spelling(value).lower()
-        return "true" if word in TRUE else "false" if word in FALSE else None
+        return truths.get(_truth_word(value))
     if isinstance(value, bool | np.bool_) or value is None:
         return value
     # A missing Decimal may have no hash.
+    if isinstance(value, np.timedelta64):  # which numpy counts among the numbers
+        return None
     number = isinstance(value, numbers.Real | decimal.Decimal) and not is_missing(value)
-    return {0: "false", 1: "true"}.get(value) if number else None
+    return numbers_.get(as_double(value)) if number else None
 
 
 def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
@@ -408,9 +470,11 @@ def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
             parameter="categories",
             code="type",
         ) from None
-    if len(set(known)) < len(known):
+    # A column of numbers does not tell 7 from 07, and whether it is one may be up to one record.
+    if len(set(map(other_spelling, known))) < len(known):
         raise ParameterError(
-            f"categories of field {name!r} must be different, got one twice",
+            f"categories of field {name!r} must be different, also as numbers or truths, got one "
+            "twice",
             parameter="categories",
             code="duplicate",
         )

@@ -414,7 +414,11 @@ def _kept(kind: str, before: Field | None) -> dict[str, Any]:
         "description": before.description,
         "missing_values": before.missing_values,
     }
-    same = ("fill", "other", "whole") if type(before) is CLASSES.get(kind) else ()
+    same = (
+        ("fill", "other", "whole", "true_values", "false_values")
+        if type(before) is CLASSES.get(kind)
+        else ()
+    )
     kept |= {key: getattr(before, key) for key in same if hasattr(before, key)}
     if kind == "y":
         kept.pop("other", None)

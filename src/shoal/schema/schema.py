@@ -11,14 +11,22 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from shoal import _numbers
 from shoal._files import atomic_write
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.schema.columns import named_columns, raw_columns, refuse_missing_ids
 from shoal.schema.descriptions import schema_html
 from shoal.schema.fields import Field
+from shoal.schema.keys import check_keys
 from shoal.schema.space import EncodedSpace, Part
-from shoal.schema.table_schema import field_from_dict, field_to_dict, read_json
+from shoal.schema.table_schema import (
+    NO_SCHEMA,
+    field_from_dict,
+    field_to_dict,
+    read_json,
+    words_of,
+)
 from shoal.schema.values import Column
 
 __all__ = ["Schema"]
@@ -43,6 +51,9 @@ class Schema:
         Texts that mean missing in every field.
     title, description : str, default=""
         Texts for readers; the description should say where the bounds come from.
+    seeded : bool, default=False
+        Whether bounds or categories were learned from records with a seed. They show those records
+        to anyone who knows it, so nothing that is made with the schema promises anything.
 
     Examples
     --------
@@ -58,9 +69,11 @@ class Schema:
     missing_values: Sequence[str] = USUAL_MISSING
     title: str = ""
     description: str = ""
+    seeded: bool = False
 
     def __post_init__(self) -> None:
         """Check that fields are fields, and no column is in two."""
+        _numbers.flag("seeded", self.seeded)
         fields = tuple(self.fields)
         if not fields or not all(isinstance(field, Field) for field in fields):
             raise ParameterError(
@@ -383,6 +396,8 @@ class Schema:
                 plain[key] = getattr(self, key)
         if tuple(self.missing_values) != USUAL_MISSING:
             plain["missingValues"] = list(self.missing_values)
+        if self.seeded:
+            plain["shoal"] = {"seeded": True}
         return plain
 
     @classmethod
@@ -402,23 +417,25 @@ class Schema:
         Raises
         ------
         ParameterError
-            If a field has an unknown type or an invalid value.
+            If a field has an unknown type, key or invalid value.
         """
         if not isinstance(plain, Mapping) or not isinstance(plain.get("fields"), list | tuple):
+            raise ParameterError(NO_SCHEMA, parameter="schema", code="format")
+        check_keys(plain, "schema", "the schema")
+        ours = plain.get("shoal", {})
+        if not isinstance(ours, Mapping):
             raise ParameterError(
-                "a schema must be a JSON object with a list of fields, got something else"
+                f"shoal of the schema must be an object, got {_numbers.shown(ours)}",
+                parameter="shoal",
+                code="type",
             )
-        words = plain.get("missingValues", USUAL_MISSING)
-        if not isinstance(words, list | tuple):
-            raise ParameterError(f"missingValues must be a list, got {words!r}")
+        check_keys(ours, "the schema's shoal", "shoal of the schema", ("seeded",))
         return cls(
             [field_from_dict(field) for field in plain["fields"]],
-            tuple(
-                str(one["value"]) if isinstance(one, Mapping) and "value" in one else str(one)
-                for one in words
-            ),
+            words_of("missingValues", plain, "the schema", USUAL_MISSING),
             title=plain.get("title", ""),
             description=plain.get("description", ""),
+            **ours,
         )
 
     def to_bytes(self) -> bytes:

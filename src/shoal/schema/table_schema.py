@@ -2,28 +2,29 @@
 
 https://specs.frictionlessdata.io/table-schema: ``fields`` with ``name``, ``type``, ``constraints``
 and ``missingValues``; ``categories`` and ``categoriesOrdered`` of version 2. Under ``shoal``:
-``weight``, ``scale``, ``missing``, ``fill``, ``unit``, ``role``, ``other`` and the like. What the
-standard has and shoal does not need is left aside; what it cannot read as it is meant is refused.
+``weight``, ``scale``, ``missing``, ``fill``, ``unit``, ``role``, ``other`` and the like. ``keys``
+lists what the standard has: what changes nothing about how a value is read is left aside, and what
+cannot be read as it is meant is refused, as is every other key.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shoal import _numbers
+from shoal._json_text import read_json as read_strictly
 from shoal.exceptions import ParameterError
 from shoal.schema.fields import Category, Field, Flag, Text
+from shoal.schema.keys import DATES, LISTED, NOT_ENCODED, NUMBERS, check_field, check_keys
 from shoal.schema.measures import Date, Number, Ordinal
 from shoal.schema.places import Place
 
-__all__ = ["field_from_dict", "field_to_dict", "import_table_schema", "read_json"]
+__all__ = ["field_from_dict", "field_to_dict", "import_table_schema", "read_json", "words_of"]
 
-NUMBERS = ("number", "integer", "year")
-DATES = ("date", "datetime")
-TYPES = ("string", "boolean", "any", "geopoint", *NUMBERS, *DATES)
 USUAL_ROLE = "feature"  # of a file that says none
 SHARED = ("weight", "missing", "fill", "unit", "role")
+NO_SCHEMA = "a schema must be a JSON object with a list of fields, got something else"
 # What else the shoal key may hold, by the class of the field.
 OWN: dict[type[Field], tuple[str, ...]] = {
     Number: ("scale",),
@@ -35,15 +36,35 @@ OWN: dict[type[Field], tuple[str, ...]] = {
     Flag: (),
     Text: (),
 }
-# Of the standard, and nothing that shoal encodes.
-NOT_ENCODED = ("time", "yearmonth", "duration", "object", "array", "list", "geojson")
-UNREAD = {"decimalChar": ".", "groupChar": None, "bareNumber": True}  # as shoal reads numbers
+# Of a data package and its resources; only the dialect and the encoding say how values are read.
+PACKAGE = (
+    "resources", "name", "id", "title", "description", "profile", "$schema", "homepage", "version",
+    "created", "keywords", "contributors", "sources", "licenses", "image",
+)  # fmt: skip
+RESOURCE = (
+    "name", "path", "data", "schema", "title", "description", "type", "profile", "$schema",
+    "format", "mediatype", "encoding", "bytes", "hash", "sources", "licenses", "homepage",
+    "dialect",
+)  # fmt: skip
+# How shoal reads CSV files, whatever the dialect of a resource says.
+DIALECT = {
+    "delimiter": ",",
+    "quoteChar": '"',
+    "doubleQuote": True,
+    "header": True,
+    "headerRows": [1],
+    "skipInitialSpace": False,
+}
+ENCODINGS = ("utf-8", "utf8", "utf-8-sig", "ascii")
+DIALECT_ASIDE = ("$schema", "profile", "lineTerminator", "csvddfVersion", "caseSensitiveHeader")
 
 
 def field_from_dict(plain: Any) -> Field:
     """Return the field that a description of the Table Schema means."""
     if not isinstance(plain, Mapping) or not isinstance(plain.get("name"), str):
-        raise ParameterError(f"a field of a schema must be an object with a name, got {plain!r}")
+        raise ParameterError(
+            f"a field of a schema must be an object with a name, got {_numbers.shown(plain)}"
+        )
     name = plain["name"]
     ours = plain.get("shoal", {})
     constraints = plain.get("constraints", {})
@@ -52,20 +73,23 @@ def field_from_dict(plain: Any) -> Field:
             raise ParameterError(
                 f"{key} of field {name!r} must be an object, got {value!r}", parameter=key
             )
+    check_field(plain, constraints, ours)
     kind, kwargs = _kind_of(plain, constraints, ours)
-    allowed = (*SHARED, *OWN.get(kind, ()))
-    unknown = sorted(set(ours) - set(allowed))
-    if unknown:
-        raise ParameterError(
-            f"shoal of field {name!r} must hold some of {allowed}, got {unknown[0]!r}"
-        )
-    if "missing" not in ours and constraints.get("required") is True:
+    check_keys(ours, "shoal", f"field {_numbers.shown(name)}", (*SHARED, *OWN[kind]))
+    if _is_true(name, constraints, "required"):
+        if ours.get("missing", "refuse") != "refuse":
+            raise ParameterError(
+                f"missing of field {name!r} must be 'refuse' or left out where a value is "
+                f"required, got {_numbers.shown(ours['missing'])}",
+                parameter="missing",
+                code="conflict",
+            )
         kwargs["missing"] = "refuse"
     for key in ("title", "description"):
         if plain.get(key) is not None:
             kwargs[key] = plain[key]
-    kwargs["missing_values"] = _words(name, plain.get("missingValues", ()))
-    return kind(name=name, **kwargs, **ours)
+    kwargs["missing_values"] = words_of("missingValues", plain, f"field {_numbers.shown(name)}")
+    return kind(**{"name": name, **kwargs, **ours})
 
 
 def field_to_dict(field: Field) -> dict[str, Any]:
@@ -84,7 +108,11 @@ def field_to_dict(field: Field) -> dict[str, Any]:
         constraints |= {key: _whole(value) for key, value in bounds.items() if value is not None}
     elif isinstance(field, Ordinal):
         plain |= {"categories": list(field.categories), "categoriesOrdered": True}
-    elif isinstance(field, Category) and not isinstance(field, Flag):
+    elif isinstance(field, Flag):
+        for key, words in (("trueValues", field.true_values), ("falseValues", field.false_values)):
+            if words:
+                plain[key] = list(words)
+    elif isinstance(field, Category):
         constraints["enum"] = list(field.categories)
     if constraints:
         plain["constraints"] = constraints
@@ -101,7 +129,7 @@ def field_to_dict(field: Field) -> dict[str, Any]:
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Return what a JSON file holds."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return read_strictly(Path(path).read_text(encoding="utf-8"))
     except OSError as failure:
         raise ParameterError(
             f"schema must be a JSON file, got {str(path)!r}: {failure.strerror}",
@@ -148,9 +176,13 @@ def import_table_schema(
     {'fields': [{'name': 'took', 'type': 'any', 'shoal': {'role': 'ignore'}}]}
     """
     plain = source if isinstance(source, Mapping) else read_json(source)
-    resources = plain.get("resources", [plain]) if isinstance(plain, Mapping) else []
+    if not isinstance(plain, Mapping):
+        raise ParameterError(NO_SCHEMA, parameter="schema", code="format")
+    resources = plain.get("resources", [plain])
     if not isinstance(resources, list) or not all(isinstance(one, Mapping) for one in resources):
         raise ParameterError("resources of a data package must be a list of objects")
+    if "resources" in plain:
+        check_keys(plain, "package", "a data package", PACKAGE)
     if len(resources) > 1:
         known = {str(one.get("name", one.get("path", ""))): one for one in resources}
         resources = [
@@ -163,19 +195,43 @@ def import_table_schema(
                 f"one resource of a data package must be meant, got {table!r} where there are "
                 f"{sorted(known)}"
             )
-    schema = resources[0].get("schema", resources[0]) if resources else None
+    schema = resources[0] if resources else None
+    if isinstance(schema, Mapping) and "schema" in schema:
+        _check_resource(schema)
+        schema = schema["schema"]
     if not isinstance(schema, Mapping) or not isinstance(schema.get("fields"), list):
-        raise ParameterError(
-            "a schema must be a JSON object with a list of fields, got something else"
-        )
+        raise ParameterError(NO_SCHEMA, parameter="schema", code="format")
     return {**schema, "fields": [_tidied(field) for field in schema["fields"]]}
 
 
+def _check_resource(resource: Mapping[str, Any]) -> None:
+    """Refuse what a resource says about its file if shoal would read the file otherwise."""
+    check_keys(resource, "resource", "a data resource", RESOURCE)
+    dialect = resource.get("dialect", {})
+    if not isinstance(dialect, Mapping):
+        raise ParameterError(
+            f"dialect must be an object, got {_numbers.shown(dialect)}",
+            parameter="dialect",
+            code="type",
+        )
+    check_keys(dialect, "dialect", "a data resource's dialect", (*DIALECT, *DIALECT_ASIDE))
+    wrong = {key: value for key, value in dialect.items() if DIALECT.get(key, value) != value}
+    if str(resource.get("encoding", "utf-8")).lower() not in ENCODINGS:
+        wrong["encoding"] = resource["encoding"]
+    for key, value in wrong.items():
+        raise ParameterError(
+            f"{key} of a data resource must be as shoal reads CSV, got {_numbers.shown(value)}: "
+            "write the file with commas, double quotes and one header line, in UTF-8",
+            parameter=key,
+            code="unsupported",
+        )
+
+
 def _tidied(field: Any) -> Any:
-    if not isinstance(field, Mapping) or field.get("type") not in NOT_ENCODED:
+    encoded = not isinstance(field, Mapping) or field.get("type") not in NOT_ENCODED
+    if encoded or "shoal" in field:
         return field
-    kept = {key: field[key] for key in ("name", "title", "description") if key in field}
-    return {**kept, "type": "any", "shoal": {"role": "ignore"}}
+    return {**field, "type": "any", "shoal": {"role": "ignore"}}
 
 
 def _kind_of(
@@ -183,68 +239,74 @@ def _kind_of(
 ) -> tuple[type[Field], dict[str, Any]]:
     """Return the class of a field, and what is declared outside the shoal key."""
     name, kind = plain["name"], plain.get("type", "any")
-    listed = plain.get("categories", constraints.get("enum"))
     bounds = {key: constraints[key] for key in ("minimum", "maximum") if key in constraints}
-    if listed is not None and kind in ("string", "any", *NUMBERS):
-        ordered = plain.get("categoriesOrdered") is True
-        return (Ordinal if ordered else Category), {"categories": _labels(name, listed)}
+    ordered = _is_true(name, plain, "categoriesOrdered")
+    listed = [given for given in (plain, constraints) if {"categories", "enum"} & set(given)]
+    if (listed or ordered) and kind in LISTED:
+        if len(listed) > 1 or bounds:
+            raise ParameterError(
+                f"categories of field {name!r} must be the only statement of its values, got "
+                f"{'two lists' if len(listed) > 1 else 'bounds, too'}",
+                parameter="categories",
+                code="conflict",
+            )
+        given = {**plain, **constraints}
+        values = given.get("categories", given.get("enum", ()))
+        labels = _values("categories", values, f"field {_numbers.shown(name)}")
+        return (Ordinal if ordered else Category), {"categories": labels}
+    pattern = plain.get("format", "default")
     if kind in NUMBERS:
-        _refuse_formats(plain)
         return Number, {**bounds, "whole": kind != "number"}
     if kind in DATES:
-        pattern = plain.get("format", "default")
         return Date, {**bounds, "format": "" if pattern in ("default", "any") else pattern}
-    unread = ours.get("role") in ("user", "ignore")
-    named: dict[str, type[Field]] = {
-        "boolean": Flag,
-        "any": Field,
-        "string": Category,
-        "geopoint": Place,
-    }
-    if unread and kind not in ("boolean", "geopoint"):
-        return Field, {}
-    if kind == "string" and ours.get("role") == "describe":
-        return Text, {}
-    if kind not in named:
-        raise ParameterError(
-            f"type of field {name!r} must be one of {TYPES}, got {kind!r}: give the field the "
-            "role 'ignore'",
-            parameter="type",
-            code="choice",
-        )
-    return named[kind], {"format": plain.get("format", "default")} if kind == "geopoint" else {}
+    if kind == "boolean":
+        truths = {"true_values": "trueValues", "false_values": "falseValues"}
+        of = f"field {_numbers.shown(name)}"
+        return Flag, {own: words_of(key, plain, of) for own, key in truths.items()}
+    if kind == "geopoint":
+        return Place, {"format": pattern}
+    role, named = ours.get("role", USUAL_ROLE), Field
+    if kind == "string" and role != "user":
+        named = Text if role in Text.roles else Category
+    return named, {}
 
 
-def _labels(name: str, listed: Any) -> list[Any]:
-    """Return the values of categories, which version 2 may give labels."""
+def words_of(key: str, plain: Mapping[str, Any], of: str, usual: Any = ()) -> tuple[str, ...]:
+    """Return a list of text, of which version 2 may give labels; numbers are text, too."""
+    words = _values(key, plain.get(key, usual), of)
+    if not all(isinstance(word, str | int | float) for word in words):
+        raise ParameterError(f"{key} of {of} must be a list of text", parameter=key, code="type")
+    return tuple(map(str, words))
+
+
+def _values(key: str, listed: Any, of: str) -> list[Any]:
+    """Return the values of a list, which version 2 may give labels."""
     if not isinstance(listed, list | tuple):
         raise ParameterError(
-            f"categories of field {name!r} must be a list, got {listed!r}",
-            parameter="categories",
+            f"{key} of {of} must be a list, got {_numbers.shown(listed)}",
+            parameter=key,
             code="type",
         )
-    return [one["value"] if isinstance(one, Mapping) and "value" in one else one for one in listed]
+    for one in listed:
+        if isinstance(one, Mapping):
+            check_keys(one, key, f"{key} of {of}", ("value", "label"))
+            if "value" not in one:
+                raise ParameterError(
+                    f"{key} of {of} must have a value with each label, got none",
+                    parameter=key,
+                    code="missing",
+                )
+    return [one["value"] if isinstance(one, Mapping) else one for one in listed]
 
 
-def _words(name: str, values: Any) -> tuple[str, ...]:
-    """Return the text of missing values, which version 2 may give labels."""
-    if isinstance(values, str) or not isinstance(values, list | tuple):
-        raise ParameterError(f"missingValues of field {name!r} must be a list, got {values!r}")
-    return tuple(
-        str(one["value"]) if isinstance(one, Mapping) and "value" in one else str(one)
-        for one in values
-    )
-
-
-def _refuse_formats(plain: Mapping[str, Any]) -> None:
-    for key, usual in UNREAD.items():
-        if plain.get(key, usual) != usual:
-            raise ParameterError(
-                f"{key} of field {plain['name']!r} must be left out, got {plain[key]!r}: write "
-                "numbers as 1234.5",
-                parameter=key,
-                code="unexpected",
-            )
+def _is_true(name: str, plain: Mapping[str, Any], key: str) -> bool:
+    if not isinstance(plain.get(key, False), bool):
+        raise ParameterError(
+            f"{key} of field {name!r} must be true or false, got {_numbers.shown(plain[key])}",
+            parameter=key,
+            code="type",
+        )
+    return bool(plain.get(key, False))
 
 
 def _type_of(field: Field) -> str:

@@ -18,12 +18,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal._numbers import raise_alone
 from shoal._typing import Floats, Ints
 from shoal.exceptions import DataTypeError
 
 __all__ = [
     "MISSING_NUMBERS",
     "Column",
+    "as_double",
     "category_text",
     "days_of",
     "exact_below",
@@ -125,10 +127,8 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
         text = _text(value)
         if text is None:
             return missing
-        for written in (text, text.strip(), other_spelling(text), text + MIDNIGHT):
-            if written in codes:
-                return codes[written]
-        return other
+        usual = codes.get(other_spelling(text))
+        return codes.get(text + MIDNIGHT, other) if usual is None else usual
 
     if column.kind == "text":
         listed = [
@@ -153,7 +153,15 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
 
 @lru_cache(maxsize=256)  # words of a schema, which are public; never those of a record
 def _all_spellings(codes: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
-    return {**{other_spelling(word): code for word, code in codes}, **dict(codes)}
+    """Return the code of each word as it stands and as the number or truth that it is.
+
+    Of two words that are one number, the first counts: which of them a value is must not be up to
+    the type of its column.
+    """
+    numbers_: dict[str, int] = {}
+    for word, code in codes:
+        numbers_.setdefault(other_spelling(word), code)
+    return {**{word: numbers_[other_spelling(word)] for word, _ in codes}, **numbers_}
 
 
 def to_texts(
@@ -163,7 +171,8 @@ def to_texts(
 
     A value has one text, whatever type its column was given because of other records: text that
     is a whole number or a truth is written as that is, 01001 as 1001. Floating-point numbers are
-    refused, because whole numbers become some beside a gap and are then no longer told apart.
+    refused, because whole numbers become some beside a gap and are then no longer told apart, and
+    so are times, which are text as it was written where another record holds none.
 
     Examples
     --------
@@ -173,10 +182,10 @@ def to_texts(
     >>> to_texts(plain_column(["A", "01001"]), as_written=True)
     ['A', '01001']
     """
-    if _holds_floats(column):
+    if _holds_floats(column) or (_holds_times(column) and not as_written):
         raise DataTypeError(
-            f"column {name!r} must hold text, whole numbers or truths, got floating-point numbers: "
-            "read category columns as text, or pass the file"
+            f"column {name!r} must hold text, whole numbers or truths, got floating-point numbers "
+            "or times: read category columns as text, or pass the file"
         )
     plain = column.values if column.kind in ("text", "object") else column.values.tolist()
     if column.kind == "boolean":
@@ -194,6 +203,13 @@ def _holds_floats(column: Column) -> bool:
         return math.isfinite(column.exact) and not bool(np.isnan(column.values).all())
     return column.kind == "object" and any(
         isinstance(value, float | np.floating) and not is_missing(value) for value in column.values
+    )
+
+
+def _holds_times(column: Column) -> bool:
+    return column.kind == "time" or (
+        column.kind == "object"
+        and any(isinstance(value, datetime.date | np.datetime64) for value in column.values)
     )
 
 
@@ -308,11 +324,11 @@ def _number(value: Any, missing: Collection[str]) -> float | None:
     if isinstance(value, np.timedelta64):  # which numpy counts among the numbers
         return None
     if isinstance(value, bool | np.bool_ | numbers.Real | decimal.Decimal):
-        return _as_double(value)
+        return as_double(value)
     return None
 
 
-def _as_double(value: Any) -> float:
+def as_double(value: Any) -> float:
     """Return the nearest double, infinite as that of text is where a number is beyond them."""
     try:
         return float(value)
@@ -342,7 +358,7 @@ def _text(value: Any) -> str | None:
         return _time_text(value) if isinstance(value, datetime.date) else str(value)
     # A zone may move a time out of the calendar, and a list may hold numbers that are too long.
     except (ValueError, OverflowError, RecursionError):
-        raise DataTypeError(UNCLEAR) from None
+        raise_alone(DataTypeError(UNCLEAR))
 
 
 def _time_text(value: datetime.date) -> str:
@@ -375,7 +391,7 @@ def _number_text(value: Any) -> str:
         return str(whole)
     elif not isinstance(value, numbers.Real | decimal.Decimal):
         raise DataTypeError(UNCLEAR)
-    number = _as_double(value)
+    number = as_double(value)
     if not abs(number) < _exact(value):
         raise DataTypeError(UNCLEAR)
     return str(int(number)) if number.is_integer() else repr(number)

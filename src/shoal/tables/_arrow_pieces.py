@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal._numbers import raise_alone
 from shoal._optional import require
 from shoal.exceptions import DataError, ParameterError
 from shoal.schema import Schema
@@ -29,6 +30,9 @@ FORMATS = {
 }
 
 
+NOT_UTF_8 = "its text or the names of its columns are not UTF-8"
+
+
 @dataclass(frozen=True)
 class Piece:
     """Some of the records of one file.
@@ -50,7 +54,9 @@ class Piece:
     def schema(self) -> Any:
         """Return the columns and types of the file itself."""
         with readable(self.name):
-            return self.fragment.physical_schema
+            found = self.fragment.physical_schema
+            found.names  # noqa: B018 - a name that is not UTF-8 fails here, not where it is used
+            return found
 
     def batches(self, names: Sequence[str], *, width: int = 1) -> Generator[Any, None, None]:
         """Yield the next records in order, the columns under the names that were given.
@@ -139,12 +145,16 @@ def readable(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         why = error.strerror if error.errno and error.strerror else "it is damaged or cut short"
-        raise _unreadable(name, why) from None
+        raise_alone(_unreadable(name, why))
+    except UnicodeDecodeError:
+        raise_alone(_unreadable(name, NOT_UTF_8))
     except arrow.ArrowException as error:
-        why = "it is damaged, its columns change, or two have one name"
-        if "CSV conversion error" in str(error):  # the value is left out
+        why, text = "it is damaged, its columns change, or two have one name", str(error)
+        if "invalid UTF8" in text:
+            why = NOT_UTF_8
+        elif "CSV conversion error" in text:  # the value is left out
             why = "a column must hold numbers, got text after its first lines"
-        raise _unreadable(name, why) from None
+        raise_alone(_unreadable(name, why))
 
 
 def _format(path: Path) -> str:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal._numbers import BY_SCHEMA
+from shoal._numbers import BY_SCHEMA, raise_alone
 from shoal._optional import require
 from shoal._typing import Floats
 from shoal.exceptions import DataError
@@ -90,11 +90,11 @@ def _opened(path: Source) -> Iterator[Any]:
                 unpacked = io.BufferedReader(_Unpacked(path, gzip.GzipFile(fileobj=raw)))
             yield io.TextIOWrapper(unpacked, newline="", encoding="utf-8-sig")
     except OSError as error:
-        raise unreadable(path, error.strerror or "it is damaged") from None
+        raise_alone(unreadable(path, error.strerror or "it is damaged"))
     except zlib.error:
-        raise unreadable(path, "it is damaged") from None
+        raise_alone(unreadable(path, "it is damaged"))
     except (UnicodeDecodeError, EOFError, csv.Error):
-        raise unreadable(path, "it is not text separated by commas") from None
+        raise_alone(unreadable(path, "it is not text separated by commas"))
 
 
 def parse_numbers(name: str, values: Sequence[Any]) -> Floats:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from shoal._numbers import raise_alone
 from shoal._optional import require
 from shoal.exceptions import DataError, ShoalError
 
@@ -34,7 +35,7 @@ def run(action: Callable[[], Result]) -> Result:
         except errors as error:
             text = _text(error)
             if LOST not in text:
-                raise _plain(text) from None
+                raise_alone(_plain(text))
     raise ShoalError(
         f"a Python worker of Spark was lost in each of {RUNS} runs: give workers more memory "
         "(spark.executor.memoryOverhead) or smaller partitions"

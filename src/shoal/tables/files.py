@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from shoal._files import atomic_write, hidden_sibling
 from shoal._lists import array_of_lists, is_arrow_list
-from shoal._numbers import FINITE
+from shoal._numbers import FINITE, raise_alone
 from shoal._optional import require
 from shoal._typing import Records
 from shoal.exceptions import DataError, DataTypeError, ParameterError
@@ -246,9 +246,9 @@ def _parquet_names(path: Source) -> list[str]:
         with open_source(path) as file:
             return list(parquet.read_schema(file).names)
     except OSError as error:
-        raise unreadable(path, error.strerror or "it is not a Parquet file") from None
-    except arrow.ArrowException:
-        raise unreadable(path, "it is not a Parquet file") from None
+        raise_alone(unreadable(path, error.strerror or "it is not a Parquet file"))
+    except (arrow.ArrowException, UnicodeDecodeError):
+        raise_alone(unreadable(path, "it is not a Parquet file"))
 
 
 def _read_described(
@@ -280,7 +280,10 @@ def _read_described(
 
 
 def _listed(values: Any) -> list[Any]:
-    return values if isinstance(values, list) else list(values.to_pylist())
+    try:
+        return values if isinstance(values, list) else list(values.to_pylist())
+    except UnicodeDecodeError:
+        raise_alone(DataTypeError("X must hold text in UTF-8, got other bytes"))
 
 
 def _read_parquet(
@@ -288,7 +291,7 @@ def _read_parquet(
 ) -> dict[str, Any]:
     """Read columns as they are, lists as Arrow has them; None where there is nothing."""
     return {
-        name: column if is_arrow_list(column.type) else column.to_pylist()
+        name: column if is_arrow_list(column.type) else _listed(column)
         for name, column in _arrow_columns(path, wanted, names).items()
     }
 
@@ -311,9 +314,9 @@ def _arrow_columns(
             check_unpacked(path, _parquet_bytes(opened.metadata))
             table = opened.read(columns=fields)
     except OSError as error:
-        raise unreadable(path, error.strerror or "it is not a Parquet file") from None
-    except arrow.ArrowException:
-        raise unreadable(path, "it is not a Parquet file") from None
+        raise_alone(unreadable(path, error.strerror or "it is not a Parquet file"))
+    except (arrow.ArrowException, UnicodeDecodeError):
+        raise_alone(unreadable(path, "it is not a Parquet file"))
     return {name: table.column(field) for name, field in zip(wanted, fields, strict=True)}
 
 

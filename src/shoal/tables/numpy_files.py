@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal._numbers import raise_alone
 from shoal.exceptions import DataError
 
 __all__ = ["array_file", "is_array_path", "open_array"]
@@ -129,10 +130,10 @@ def open_array(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
     except DataError:
         raise
     except OSError as error:
-        raise _unreadable(file, error.strerror or "it is damaged or cut short") from None
+        raise_alone(_unreadable(file, error.strerror or "it is damaged or cut short"))
     except BROKEN:
         # Of numpy and of zip files; their words may hold some of what is in them.
-        raise _unreadable(file, "it is damaged, cut short or holds Python objects") from None
+        raise_alone(_unreadable(file, "it is damaged, cut short or holds Python objects"))
 
 
 def _split(path: str | os.PathLike[str]) -> ArrayPath:

@@ -17,13 +17,14 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from shoal import _numbers
+from shoal._bounds import given_bounds
 from shoal._docs import shared_docs
 from shoal._frozen import leaves_last_fit
 from shoal._outlines import outline_release
 from shoal._records import fitted_names
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, Floats, Ints, Labels, RandomState, TableLike
-from shoal.cluster._budget import charge, check_ledger
+from shoal.cluster._budget import charge, check_ledger, drawn_by_seed
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
@@ -177,14 +178,14 @@ class DPDensity(CuratorsClusterer):
         budgets = plan_budgets(self.epsilon, len(strata.grid))
         self._check_choices()
         check_ledger(self.ledger)
-        box = schema_box(self.bounds, self.schema, table.columns)
+        box = schema_box(given_bounds(self), self.schema, table.columns)
         source = as_source(self.random_state)
         noise = PureNoise(float(self.epsilon))
         promise = Guarantee(
             "central",
             epsilon=float(self.epsilon),
             adjacency=Adjacency.ADD_REMOVE,
-            seeded=source.seeded,
+            seeded=drawn_by_seed(source, self.schema),
         )
         receipt = charge(
             self.ledger,
@@ -365,7 +366,7 @@ class DPDensity(CuratorsClusterer):
         if values["columns"] is not None:
             model.feature_names_in_ = np.array(values["columns"], dtype=object)
         model.guarantee_ = release.guarantee
-        model.bounds_ = schema_box(model.bounds, schema, columns)
+        model.bounds_ = schema_box(given_bounds(model), schema, columns)
         model.strata_, model._strata, model._schema = list(strata.levels), strata, schema
         model.n_records_ = sum(model._records)
         model._find_clusters(release.ledger)

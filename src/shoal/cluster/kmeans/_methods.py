@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shoal import _numbers
-from shoal._bounds import Ball, Box, surrounding_box
+from shoal._bounds import Ball, Box, given_bounds, surrounding_box
 from shoal._registry import choices
 from shoal.cluster._budget import (
     COUNT_PART,
@@ -184,7 +184,7 @@ def _public_box(model: "DPKMeans", columns: int) -> Box | None:
     if model.schema is not None:
         widths = model.schema.space.widths
         return Box(np.zeros_like(widths), widths)
-    return surrounding_box(model.bounds, columns)
+    return surrounding_box(given_bounds(model), columns)
 
 
 def _budgets(model: "DPKMeans", method: KMeansMethod, total: float) -> KMeansBudgets:

@@ -21,7 +21,7 @@ from shoal._docs import shared_docs
 from shoal._frozen import leaves_last_fit
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, RandomState, TableLike
-from shoal.cluster._budget import Split, charge
+from shoal.cluster._budget import Split, charge, drawn_by_seed
 from shoal.cluster._contributions import counted_rows, given_contributions
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster.kmeans._advice import Advice, noise_advice, predict_cost
@@ -266,7 +266,7 @@ class DPKMeans(CuratorsClusterer):
             epsilon=float(self.epsilon),
             delta=float(self.delta) if plan.noise.approximate else 0.0,
             adjacency=Adjacency.ADD_REMOVE,
-            seeded=source.seeded,
+            seeded=drawn_by_seed(source, self.schema),
             privacy_unit=given.privacy_unit,
             mu=plan.noise.mu,
         )

@@ -25,7 +25,7 @@ from shoal._frozen import leaves_last_fit
 from shoal._optional import require
 from shoal._table_input import validate_table
 from shoal._typing import RandomState, TableLike
-from shoal.cluster._budget import charge, check_epsilon, check_ledger
+from shoal.cluster._budget import charge, check_epsilon, check_ledger, drawn_by_seed
 from shoal.cluster._contributions import (
     LEVELS,
     Contributions,
@@ -179,7 +179,7 @@ class ClusterProfile(BaseEstimator):
             delta=float(self.delta) if plan.noise.approximate else 0.0,
             adjacency=Adjacency.ADD_REMOVE,
             # The clusters that it describes show what their noise hid to whoever has their seed.
-            seeded=source.seeded or labeler.release.guarantee.seeded,
+            seeded=drawn_by_seed(source, schema) or labeler.release.guarantee.seeded,
             privacy_unit=given.privacy_unit,
             mu=None if plan.texts else plan.noise.mu,
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal import _numbers
-from shoal._bounds import Box
+from shoal._bounds import Box, given_bounds
 from shoal._registry import choices
 from shoal.cluster._budget import (
     COUNT_PART,
@@ -93,7 +93,7 @@ def plan_fit(model: "DPWaveCluster", columns: int) -> WavePlan:
     check_ledger(model.ledger)
     check_columns(columns)
     _check_grid(model, columns, technique, infinite=infinite)
-    box = schema_box(model.bounds, model.schema, columns)
+    box = schema_box(given_bounds(model), model.schema, columns)
     if infinite:
         return WavePlan(box, technique, part, WaveBudgets(0.0, math.inf))
     needed = model.grid == "auto" or technique.needs_n

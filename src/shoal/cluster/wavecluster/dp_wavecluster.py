@@ -19,7 +19,7 @@ from shoal._frozen import leaves_last_fit
 from shoal._records import fitted_names
 from shoal._table_input import validate_table
 from shoal._typing import Bounds, Ints, Labels, RandomState, TableLike
-from shoal.cluster._budget import charge
+from shoal.cluster._budget import charge, drawn_by_seed
 from shoal.cluster._curator import CuratorsClusterer
 from shoal.cluster._engines import open_engine
 from shoal.cluster._noise import PureNoise
@@ -199,7 +199,7 @@ class DPWaveCluster(CuratorsClusterer):
                 "central",
                 epsilon=float(self.epsilon),
                 adjacency=Adjacency.ADD_REMOVE,
-                seeded=source.seeded,
+                seeded=drawn_by_seed(source, self.schema),
             )
         )
         receipt = charge(

@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, given_bounds, public_box
 from shoal._typing import Bounds, Floats, Ints, RandomState
 from shoal.audit import ClassLabels
 from shoal.experiments import Trial
@@ -116,7 +116,7 @@ class DraftLaplace(AsPublished):
         if self.radius != HALF_SIGMA:
             _numbers.positive("radius", self.radius)
         if self.bounds is not None:
-            public_box(self.bounds, columns)
+            public_box(given_bounds(self), columns)
 
     def _flaw(self, columns: int | None) -> str:
         flaws = []
@@ -149,7 +149,7 @@ class DraftLaplace(AsPublished):
 
     def _box(self, raw: Floats) -> Box:
         if self.bounds is not None:
-            return public_box(self.bounds, raw.shape[1])
+            return public_box(given_bounds(self), raw.shape[1])
         return Box(raw.min(axis=0), raw.max(axis=0))
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from shoal import _numbers
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, given_bounds, public_box
 from shoal._records import validate_records
 from shoal._typing import Bounds, Floats, Ints, Labels, RandomState, TableLike
 from shoal.cluster.wavecluster import label_grid, top_cells
@@ -155,7 +155,9 @@ class PublishedWaveCluster(ClusterMixin, BaseEstimator):
         self._check(records.shape[1])
         generator = np.random.default_rng(as_source(self.random_state).words(4))
         own = self.bounds is None
-        self.bounds_ = _own_box(records) if own else public_box(self.bounds, records.shape[1])
+        self.bounds_ = (
+            _own_box(records) if own else public_box(given_bounds(self), records.shape[1])
+        )
         low, high = self.bounds_
         positions = np.clip((records - low) / (high - low), 0.0, 1.0)
         exact = _counts(positions, self.grid)
