@@ -526,11 +526,17 @@ def test_what_is_paid_for_is_released(field):
     assert Schema.from_dict(learned.release_.values["schema"]) == learned.schema
 
 
-def test_categories_that_would_name_another_column_are_refused_before_the_spend():
+@pytest.mark.parametrize(
+    ("wanted", "other"),
+    [
+        (Category("c"), Number("c=A", minimum=0, maximum=1)),
+        (Category("c=A"), Category("c", ["A=1"])),
+    ],
+)
+def test_categories_that_would_name_another_column_are_refused_before_the_spend(wanted, other):
     ledger = Ledger(epsilon=9.0, delta=1e-5)
-    table = {"c": ["A"] * 400, "c=A": [1.0] * 400}
-    template = Schema([Category("c"), Number("c=A", minimum=0, maximum=1)])
+    table = {wanted.name: ["1"] * 400, other.name: [1.0] * 400}
     with pytest.raises(ParameterError) as refused:
-        learn_schema(table, template, ledger=ledger, **PRICE)
+        learn_schema(table, Schema([wanted, other]), ledger=ledger, **PRICE)
     assert (refused.value.parameter, refused.value.code) == ("template", "duplicate")
     assert len(ledger) == 0

@@ -206,10 +206,11 @@ def _wanted(template: Any) -> list[Field]:
 def _refuse_same_names(field: Category, template: Schema) -> None:
     """Refuse a field whose learned categories may be encoded under the name of another column."""
     for other in template:
-        if other is not field and other.name.startswith(f"{field.name}="):
+        names = [other.name, *(name for shape in other.shapes for name in shape.names)]
+        if other is not field and any(name.startswith(f"{field.name}=") for name in names):
             raise ParameterError(
                 f"field {other.name!r} of the template must not be named as a category of field "
-                f"{field.name!r} would be: rename one of them",
+                f"{field.name!r} would be, nor a category of it: rename one of them",
                 parameter="template",
                 code="duplicate",
             )
