@@ -463,9 +463,15 @@ def test_whole_numbers_have_one_text_in_every_table(tmp_path):
         pl.Series([1.0, None]),
         pa.array([1.0, None]),
         pa.array([1.0, None]).dictionary_encode(),
+        pd.Series(pd.interval_range(0, 3)),
+        pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])),
+        pd.Series(pd.to_timedelta([1, 2], unit="s")),
+        np.array([1, b"B"]),
+        pa.array(["A", b"B"]),
+        [np.timedelta64(1, "s")],
     ],
 )
-def test_floats_are_no_categories(column):
+def test_floats_and_what_else_other_records_make_are_no_categories(column):
     ledger = Ledger(epsilon=9.0, delta=1e-5)
     with pytest.raises(DataError) as refused:
         learn_schema({"c": column}, Schema([Category("c")]), ledger=ledger, **PRICE)

@@ -108,8 +108,10 @@ def learn_schema(
         The table; a path is that of a CSV or Parquet file. Columns of categories to learn hold
         text, whole numbers or truths. In frames and arrays, whose types often depend on other
         rows, text that is a whole number is learned as one, 01001 as 1001; columns of a CSV file
-        by its path, and lists, are learned as written. Floating-point numbers are refused: they
-        are what whole numbers become in a column with a gap.
+        by its path, and lists, are learned as written. Floating-point numbers and times are
+        refused: they are what whole numbers become in a column with a gap, and dates where all can
+        be read. Read such columns as text; do not convert them back (``convert_dtypes``), as large
+        numbers are others by then.
     template : Schema
         A schema with fields that lack bounds or categories (``template.lacking()``).
     epsilon : float

@@ -370,7 +370,8 @@ class Text(Field):
 
     def read(self, columns: Mapping[str, Column], words: Sequence[str]) -> Any:
         """Return the texts, None for a missing one."""
-        return to_texts(columns[self.name], (*words, *self.missing_values), name=self.name)
+        words = (*words, *self.missing_values)
+        return to_texts(columns[self.name], words, name=self.name, times=True)
 
     @property
     def lacking(self) -> str:
@@ -386,8 +387,10 @@ def _truth(value: Any) -> Any:
     if isinstance(value, bool | np.bool_) or value is None:
         return value
     # A missing Decimal may have no hash.
-    number = isinstance(value, numbers.Real | decimal.Decimal) and not is_missing(value)
-    return {0: "false", 1: "true"}.get(value) if number else None
+    if isinstance(value, numbers.Real | decimal.Decimal) and not is_missing(value):
+        return {0: "false", 1: "true"}.get(value)
+    # What a whole column becomes because of one of them is refused, as it is for other categories.
+    return value if isinstance(value, bytes | complex | np.complexfloating) else None
 
 
 def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
