@@ -20,6 +20,7 @@ Estimator = TypeVar("Estimator")
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
+
 def frozen_copy(estimator: Estimator) -> Estimator:
     """Return an estimator with the parameters as they are now, whatever happens to the original.
 

@@ -386,11 +386,12 @@ def _truth(value: Any) -> Any:
         return "true" if word in TRUE else "false" if word in FALSE else None
     if isinstance(value, bool | np.bool_) or value is None:
         return value
-    # A missing Decimal may have no hash.
-    if isinstance(value, numbers.Real | decimal.Decimal) and not is_missing(value):
-        return {0: "false", 1: "true"}.get(value)
     # What a whole column becomes because of one of them is refused, as it is for other categories.
-    return value if isinstance(value, bytes | complex | np.complexfloating) else None
+    if isinstance(value, bytes | complex | np.complexfloating):
+        return value
+    # A missing Decimal may have no hash.
+    number = isinstance(value, numbers.Real | decimal.Decimal) and not is_missing(value)
+    return {0: "false", 1: "true"}.get(value) if number else None
 
 
 def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
