@@ -1,12 +1,16 @@
 """Parameters are read once: of lists and arrays, of files, of one record, and of the fit itself."""
 
+from array import array
+from collections import deque
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from shoal.cluster import DPKMeans
-from shoal.mechanisms import Duchi, PartitionResponse, Piecewise
+from shoal.mechanisms import Duchi, KdLaplace, Laplace, PartitionResponse, Piecewise
 from shoal.privacy import Ledger
 from shoal.tables import ArrowTable
 
@@ -31,7 +35,11 @@ class Hooked(Ledger):
         self.after_check()
 
 
-@pytest.mark.parametrize("kind", [list, np.array])
+def doubles(values):
+    return array("d", values)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, deque, doubles])
 def test_bounds_that_change_in_place_move_nothing(kind):
     """They follow records where whoever changes them has seen the records."""
     expected = DPKMeans(2, bounds=CORNERS, random_state=0).fit(RECORDS)
@@ -101,3 +109,40 @@ def test_a_fit_keeps_the_parameters_that_were_set_meanwhile():
     assert len(model.cluster_centers_) == 3
     assert (model.labels_ == model.predict(RECORDS)).all()
     assert model.guarantee_.epsilon == 2.0
+
+
+class Passing(Piecewise):
+    """A subclass whose constructor names one parameter and passes the others on."""
+
+    def __init__(self, epsilon=1.0, **others):
+        super().__init__(epsilon, **others)
+
+
+def test_parameters_that_a_subclass_passes_on_are_parameters():
+    high = [1.0, 1.0]
+    ledger = Hooked(epsilon=2.0)
+    device = Passing(bounds=([-1.0, -1.0], high), ledger=ledger, random_state=0).fit(RECORDS)
+
+    def change():
+        high[0] = 400.0
+        device.set_params(epsilon=0.5)
+
+    ledger.after_spend = change
+    reports = device.transform(RECORDS)
+    assert (reports == Piecewise(1.0, bounds=CORNERS, random_state=0).fit_transform(RECORDS)).all()
+    assert device.epsilon == 0.5
+
+
+def test_a_remapped_report_is_charged_to_the_ledger_of_its_call(monkeypatch):
+    """Another thread may ask the same transformer, with another ledger, or with none."""
+    ledger = Ledger(epsilon=1.0, metric_epsilon=9.0, metric_unit="km")
+    remapped = KdLaplace(1.0, unit="km", bounds=CORNERS, remap=None, ledger=ledger).fit(RECORDS)
+    transform = Laplace.transform
+
+    def interrupted(self, X):
+        remapped.mechanism_.set_params(ledger=None)
+        return transform(self, X)
+
+    monkeypatch.setattr(Laplace, "transform", interrupted)
+    remapped.transform(RECORDS)
+    assert len(ledger.entries) == 2

@@ -7,7 +7,7 @@ is charged, the promise and the noise all come from the parameters that were che
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -19,8 +19,6 @@ __all__ = ["fitted_copy", "frozen_copy", "leaves_last_fit"]
 Estimator = TypeVar("Estimator")
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
-
-CONTAINERS = (list, tuple, dict, np.ndarray)  # of bounds and weights: they can change in place
 
 
 def frozen_copy(estimator: Estimator) -> Estimator:
@@ -38,9 +36,8 @@ def frozen_copy(estimator: Estimator) -> Estimator:
     """
     state = dict(vars(estimator))
     for name in _parameters(type(estimator)):
-        value = state.get(name)
-        if isinstance(value, CONTAINERS):
-            state[name] = _own(value)
+        if name in state:
+            state[name] = _own(state[name])
     # Not by copy.copy, which leaves out what must not travel: the copy lives as long as the call.
     own = object.__new__(type(estimator))
     vars(own).update(state)
@@ -114,20 +111,26 @@ def _hand_over(own: Any, estimator: Any, before: Set[str]) -> None:
 
 
 def _own(value: Any) -> Any:
-    """Copy lists and arrays, nested ones too; what they hold else is left as it is."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
+    """Copy what bounds and weights may be given in, which can change in place; leave the rest."""
+    if isinstance(value, str | bytes | np.generic):
+        return value
+    if hasattr(value, "__array__"):  # of pandas and others, too
+        return np.array(value)
     if isinstance(value, dict):
         return {name: _own(one) for name, one in value.items()}
     if isinstance(value, tuple):
         return getattr(value, "_make", tuple)(map(_own, value))  # a Box stays one
-    return list(map(_own, value)) if isinstance(value, list) else value
+    return list(map(_own, value)) if isinstance(value, Sequence) else value
 
 
 def _parameters(kind: type) -> frozenset[str]:
-    """Return the names that a constructor takes: found once, since devices draw one by one."""
+    """Return the names that constructors take: found once, since devices draw one by one.
+
+    Those of all base classes, as that of a subclass may pass others on by ``**kwargs``.
+    """
     if kind not in _NAMES:
-        _NAMES[kind] = frozenset(inspect.signature(kind).parameters)
+        makers = [vars(base)["__init__"] for base in kind.__mro__ if "__init__" in vars(base)]
+        _NAMES[kind] = frozenset().union(*(inspect.signature(one).parameters for one in makers))
     return _NAMES[kind]
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.exceptions import DataError, ParameterError
+from shoal.exceptions import DataError, DataTypeError, ParameterError
 from shoal.schema import Category, Date, Flag, Number, Ordinal, Schema, Text
 
 NUMBER = Number("x", minimum=-100, maximum=100)
@@ -215,6 +215,17 @@ def test_a_date_has_one_name_in_every_table(convert):
     with pytest.raises(DataError) as caught:
         read(Text("x"), convert([datetime.date(2020, 2, 3)]))
     assert caught.value.code == "type"
+
+
+@pytest.mark.parametrize("field", [Flag("x"), Category("x", ["true", "1"])])
+@pytest.mark.parametrize(
+    "values", [np.array([1, b"x"]), pa.array(["true", b"x"]), pd.Series([1, 1 + 1j])]
+)
+def test_a_column_that_one_record_made_bytes_or_complex_is_refused(field, values):
+    """Each of the others would be another level, or none."""
+    with pytest.raises(DataTypeError) as refused:
+        read(field, values)
+    assert refused.value.code == "type"
 
 
 def test_far_days_have_the_same_bits_in_a_column_of_objects():

@@ -1,5 +1,7 @@
 """What happens when a part of Spark fails: the same result, or one clear line."""
 
+import traceback
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -56,6 +58,34 @@ def test_an_error_in_a_worker_is_named_without_what_it_says(table):
     assert "12345" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+def fails_on_text(text):
+    """A worker's error, with the value that it failed on."""
+    if text != "1":
+        raise ValueError(f"cannot read {text}")
+    return 1.0
+
+
+@pytest.mark.parametrize("how", ["cast", "python", "pattern"])
+def test_nothing_of_an_error_holds_a_value(how):
+    """Neither its words, nor what it was raised from, nor variables that debuggers send home."""
+    value = "[[HEIDI_WEISS] 12345.678\nHeidiError: x"
+    frame = spark_session().createDataFrame([("1",), (value,)], ["text"])
+    functions = pytest.importorskip("pyspark.sql.functions")
+    text = functions.col("text")
+    column = {
+        "cast": lambda: text.cast("double"),
+        "python": lambda: functions.udf(fails_on_text, "double")(text),
+        "pattern": lambda: functions.expr("if(rlike('a', text), 1.0D, 2.0D)"),
+    }[how]()
+    with pytest.raises(ShoalError) as caught:
+        SparkTable(frame.select(column.alias("x"))).check()
+    error = caught.value
+    assert error.__cause__ is error.__context__ is None
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][1:]  # not this one
+    texts = [str(error), *(str(one) for frame in frames for one in frame.f_locals.values())]
+    assert not any("heidi" in one.lower() or "12345" in one for one in texts)
 
 
 def test_a_file_that_is_gone_is_one_line(tmp_path):

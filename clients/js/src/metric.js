@@ -46,7 +46,7 @@ export const prepareMetric = (noiseOf) => (mechanism, format, reader) => {
           column.step === step &&
           column.origin === 0 &&
           column.stride === 1 &&
-          Number.isSafeInteger(lowest[c]) &&
+          [first[c], last[c], lowest[c]].every(Number.isSafeInteger) && // no record is beyond
           isCount(column.levels) &&
           (!redrawn || (lowest[c] === first[c] && highest[c] === last[c])),
       ),

@@ -26,6 +26,7 @@ export function prepare(mechanism, format) {
     format.columns.length === 2 &&
       isCount(first + 1) &&
       isCount(choices) &&
+      isCount(colors) &&
       blocks.every((block) => block.n_colors === colors),
   );
   checkColumns(format, (c) => (c ? { first: 0, levels: colors } : { first, levels: choices }));

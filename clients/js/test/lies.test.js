@@ -86,3 +86,20 @@ test("cells that are not told apart in doubles are refused", async () => {
   campaign.report_format.bytes = Math.ceil((54 * campaign.report_format.columns.length) / 8);
   await assert.rejects(open(campaign), refused);
 });
+
+test("a box that is too wide for its lattice is refused, for near and far records alike", async () => {
+  for (const base of ["laplace", "planar"]) {
+    const campaign = makeCampaign({}, base);
+    campaign.mechanism.parameters.bounds[1][1] = Number.MAX_VALUE;
+    await assert.rejects(open(campaign), refused);
+  }
+});
+
+test("colors that nothing is drawn from are refused before anything is", async () => {
+  for (const colors of [0, -2, 2.5, 1e300, "4"]) {
+    const campaign = makeCampaign();
+    for (const block of campaign.mechanism.parameters.partitions.blocks) block.n_colors = colors;
+    campaign.report_format.columns[1].levels = colors;
+    await assert.rejects(prepareReports(campaign.mechanism, campaign.report_format), refused);
+  }
+});

@@ -109,8 +109,9 @@ def learn_schema(
         text, whole numbers or truths. In frames and arrays, whose types often depend on other
         rows, text that is a whole number is learned as one, 01001 as 1001; columns of a CSV file
         by its path, and lists, are learned as written. Floating-point numbers and times are
-        refused: whole numbers become the former in a column with a gap, and text the latter in one
-        without other text.
+        refused: they are what whole numbers become in a column with a gap, and dates where all can
+        be read. Read such columns as text; do not convert them back (``convert_dtypes``), as large
+        numbers are others by then.
     template : Schema
         A schema with fields that lack bounds or categories (``template.lacking()``).
     epsilon : float
@@ -209,10 +210,11 @@ def _wanted(template: Any) -> list[Field]:
 def _refuse_same_names(field: Category, template: Schema) -> None:
     """Refuse a field whose learned categories may be encoded under the name of another column."""
     for other in template:
-        if other is not field and other.name.startswith(f"{field.name}="):
+        names = [other.name, *(name for shape in other.shapes for name in shape.names)]
+        if other is not field and any(name.startswith(f"{field.name}=") for name in names):
             raise ParameterError(
                 f"field {other.name!r} of the template must not be named as a category of field "
-                f"{field.name!r} would be: rename one of them",
+                f"{field.name!r} would be, nor a category of it: rename one of them",
                 parameter="template",
                 code="duplicate",
             )

@@ -190,8 +190,9 @@ class KdLaplace(ReportNames, TransformerMixin, BaseEstimator):
         if not same_state(own.random_state, self._fitted_state):
             self._fitted_state = own.random_state
             self.mechanism_.set_params(random_state=own.random_state)
-        self.mechanism_.set_params(ledger=own.ledger)
-        return own._move(np.asarray(self.mechanism_.transform(records)))
+        mechanism = self.mechanism_._settled()  # nobody else's, like the ledger that it charges
+        mechanism.ledger = own.ledger
+        return own._move(np.asarray(mechanism.transform(records)))
 
     def randomize(self, x: Any) -> Floats:
         """Perturb and remap one record.

@@ -59,9 +59,7 @@ class Price:
     seeded: bool = False
 
 
-def counted_as(
-    event: Event, notion: Notion
-) -> tuple[Notion, MetricCost | None, Batches | None]:
+def counted_as(event: Event, notion: Notion) -> tuple[Notion, MetricCost | None, Batches | None]:
     """Return the notion of an event, with its metric price or its batches if it has some."""
     metric = metric_cost(event)
     if metric is None and notion == "metric":

@@ -445,6 +445,9 @@ def _truth(value: Any, truths: Mapping[str, str], numbers_: Mapping[float, str])
         return truths.get(_truth_word(value))
     if isinstance(value, bool | np.bool_) or value is None:
         return value
+    # What a whole column becomes because of one of them is refused, as it is for other categories.
+    if isinstance(value, bytes | complex | np.complexfloating):
+        return value
     # A missing Decimal may have no hash.
     if isinstance(value, np.timedelta64):  # which numpy counts among the numbers
         return None

@@ -51,6 +51,8 @@ NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
 MAX_EXACT = 2**53  # doubles tell whole numbers below apart
 MAX_BITS, MAX_POWER = 1024, 308  # of numbers that doubles reach; writing larger ones takes long
 WHOLE = re.compile(r"[+-]?[0-9]+")
+NAMES: tuple[type, ...] = (str, bool, np.bool_, numbers.Integral)  # of categories to be learned
+TIMES: tuple[type, ...] = (datetime.date, np.datetime64)
 UNKNOWN = -2  # code of text that is no category as it stands
 UNCLEAR = (
     "X must hold categories as text, truths, or numbers that their type tells apart (fractions "
@@ -165,14 +167,19 @@ def _all_spellings(codes: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
 
 
 def to_texts(
-    column: Column, missing: Collection[str] = (), *, name: str = "", as_written: bool = False
+    column: Column,
+    missing: Collection[str] = (),
+    *,
+    name: str = "",
+    as_written: bool = False,
 ) -> list[str | None]:
     """Return values as text; None for a missing value.
 
     A value has one text, whatever type its column was given because of other records: text that
-    is a whole number or a truth is written as that is, 01001 as 1001. Floating-point numbers are
-    refused, because whole numbers become some beside a gap and are then no longer told apart, and
-    so are times, which are text as it was written where another record holds none.
+    is a whole number or a truth is written as that is, 01001 as 1001. Other types are refused.
+    Whole numbers become floating-point ones beside a gap and are then no longer told apart, as the
+    ends of intervals do; and text becomes times where all of a column is some, which are refused
+    unless each value is as it was written.
 
     Examples
     --------
@@ -182,10 +189,10 @@ def to_texts(
     >>> to_texts(plain_column(["A", "01001"]), as_written=True)
     ['A', '01001']
     """
-    if _holds_floats(column) or (_holds_times(column) and not as_written):
+    if not _holds_names(column, NAMES + TIMES * as_written):
         raise DataTypeError(
-            f"column {name!r} must hold text, whole numbers or truths, got floating-point numbers "
-            "or times: read category columns as text, or pass the file"
+            f"column {name!r} must hold text, whole numbers or truths, got floating-point numbers, "
+            "times or others: read category columns as text, or pass the file"
         )
     plain = column.values if column.kind in ("text", "object") else column.values.tolist()
     if column.kind == "boolean":
@@ -198,18 +205,15 @@ def to_texts(
     return [None if text in words else text for text in texts]
 
 
-def _holds_floats(column: Column) -> bool:
+def _holds_names(column: Column, names: tuple[type, ...]) -> bool:
+    """Return whether a column is of text, whole numbers and truths, or of others that may be."""
     if column.kind == "number":
-        return math.isfinite(column.exact) and not bool(np.isnan(column.values).all())
-    return column.kind == "object" and any(
-        isinstance(value, float | np.floating) and not is_missing(value) for value in column.values
-    )
-
-
-def _holds_times(column: Column) -> bool:
-    return column.kind == "time" or (
-        column.kind == "object"
-        and any(isinstance(value, datetime.date | np.datetime64) for value in column.values)
+        return not math.isfinite(column.exact) or bool(np.isnan(column.values).all())
+    if column.kind == "time":
+        return np.datetime64 in names
+    return column.kind != "object" or all(
+        (isinstance(one, names) and not isinstance(one, np.timedelta64)) or is_missing(one)
+        for one in column.values
     )
 
 
@@ -354,6 +358,8 @@ def _text(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, numbers.Number | decimal.Decimal):
         return _number_text(value)
+    if isinstance(value, bytes):  # text that one of them has made bytes of
+        raise DataTypeError(UNCLEAR)
     try:
         return _time_text(value) if isinstance(value, datetime.date) else str(value)
     # A zone may move a time out of the calendar, and a list may hold numbers that are too long.

@@ -1,10 +1,10 @@
 """What goes wrong inside Spark, in one line that holds no value of a record."""
 
+import builtins
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from shoal._numbers import raise_alone
 from shoal._optional import require
 from shoal.exceptions import DataError, ShoalError
 
@@ -19,7 +19,8 @@ CHANGED = (
 RUNS = 3  # of a pass whose worker was lost; a cluster tries each of its tasks four times by itself
 
 LOST = "Python worker exited unexpectedly"  # Spark has no error condition for it
-CONDITION = re.compile(r"\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
+# Where a message begins: what stands in brackets further on may be a value.
+CONDITION = re.compile(r"(?:^|Exception: |Error: )\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 PYTHON_ERROR = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception))\b", re.MULTILINE)
 
 
@@ -33,9 +34,10 @@ def run(action: Callable[[], Result]) -> Result:
         try:
             return action()
         except errors as error:
-            text = _text(error)
-            if LOST not in text:
-                raise_alone(_plain(text))
+            failure = _plain(_text(error))
+        # Out here, where no frame and no context of it holds what Spark says.
+        if failure is not None:
+            raise failure
     raise ShoalError(
         f"a Python worker of Spark was lost in each of {RUNS} runs: give workers more memory "
         "(spark.executor.memoryOverhead) or smaller partitions"
@@ -50,12 +52,16 @@ def _text(error: Any) -> str:
     return str(error) if java is None else f"{java.toString()}\n{error}"
 
 
-def _plain(text: str) -> ShoalError:
+def _plain(text: str) -> ShoalError | None:
+    """Return what may be said of it; None where a worker was lost."""
+    if LOST in text:
+        return None
     condition = CONDITION.search(text)
     name = condition[1] if condition else "no error condition"
     if name == "PYTHON_EXCEPTION":
         found = PYTHON_ERROR.findall(text)
-        name = found[-1] if found else name
+        # A line of a value may look like one; it is none of Python's own.
+        name = next((one for one in reversed(found) if hasattr(builtins, one)), name)
         if name == "ModuleNotFoundError":
             return ShoalError(
                 "shoal must be installed for the Python workers of Spark: they lack it"
