@@ -170,7 +170,6 @@ def demo_rows(
         promise = model.guarantee_
         worst = promise.to_substitute().epsilon
         yield DemoRow("central", "DPKMeans", epsilon, worst, costs, agreements, promise)
-    diameter = float(np.linalg.norm(data.bounds[1] - data.bounds[0]))
     for epsilon in METRIC_EPSILONS:
         mechanism = Laplace(epsilon, bounds=data.bounds)
 
@@ -180,7 +179,7 @@ def demo_rows(
 
         costs, agreements = _repeat(local, data, plain, repeats, seed)
         promise = mechanism.guarantee_
-        worst = promise.to_local(diameter).epsilon
+        worst = mechanism.local_guarantee_.epsilon
         yield DemoRow("local", "Laplace", epsilon, worst, costs, agreements, promise)
 
 

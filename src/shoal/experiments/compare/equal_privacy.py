@@ -8,6 +8,7 @@ behind a shuffler promises more than each of them: its epsilon is about exchange
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from shoal._registry import Notion
@@ -25,7 +26,7 @@ __all__ = [
     "worst_case",
 ]
 
-SLACK = 1e-9  # of floats
+TOLERANCE = 1e-9  # of floats
 ROUNDED_UP = 1e-5  # more than amplify rounds an epsilon up by, as a part of it
 
 
@@ -104,7 +105,7 @@ def worst_case(guarantee: Guarantee, columns: int) -> float:
     1.0
     """
     if guarantee.notion == "metric":
-        return guarantee.to_local(box_diameter(columns)).epsilon
+        return _over_the_box(guarantee, columns).epsilon
     return guarantee.to_substitute().epsilon
 
 
@@ -143,8 +144,14 @@ def amplified(
     0.17
     """
     if guarantee.notion == "metric":
-        guarantee = guarantee.to_local(box_diameter(columns))
+        guarantee = _over_the_box(guarantee, columns)
     return amplify(guarantee, batch.n_reports, batch.delta, n_colors=n_colors)
+
+
+def _over_the_box(guarantee: Guarantee, columns: int) -> Guarantee:
+    """Return the local guarantee of a metric one for records in [-1, 1]."""
+    # Records are rounded to points inside the box, so its diameter covers the slack too.
+    return replace(guarantee, slack=0.0).to_local(box_diameter(columns))
 
 
 def checked_delta(delta: float) -> float:
@@ -211,6 +218,8 @@ def keeps_worst_case(
 ) -> bool:
     """Return whether a promise is at least as strong as the worst case that is asked for."""
     try:
-        return guarantee.delta <= delta and worst_case(guarantee, columns) <= worst * (1 + SLACK)
+        return guarantee.delta <= delta and worst_case(guarantee, columns) <= worst * (
+            1 + TOLERANCE
+        )
     except GuaranteeError:
         return False
