@@ -191,7 +191,7 @@ def test_private_bounds(data, tmp_path):
 
 
 def test_json_and_seed(data, tmp_path):
-    words = ["--set", "n_clusters=2", "--seed", "7", "--json"]
+    words = ["--set", "n_clusters=2", "--seed", "7", "--no-ledger", "--json"]
     prints = [json.loads(run(data, *words, out=tmp_path / "out").stdout) for _ in range(2)]
     assert prints[0] == prints[1]
     assert "seeded: for tests and experiments only" in prints[0]["guarantee"]["text"]
@@ -396,14 +396,15 @@ def test_without_a_picture_library(data, tmp_path, monkeypatch):
     assert names(tmp_path / "out") == ["centers.csv", "release.json"]
 
 
-def test_interrupt_leaves_nothing(data, tmp_path, monkeypatch):
+def test_interrupt_leaves_nothing_but_the_spend(data, tmp_path, monkeypatch):
     def interrupt(self, path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Release, "save", interrupt)
     result = run(data, out=tmp_path / "out")
     assert result.exit_code not in (0, None)
-    assert names(tmp_path) == ["people.csv"]
+    assert names(tmp_path) == ["people.csv", "people.csv.ledger", "people.csv.ledger.head"]
+    assert len(Ledger(f"{data}.ledger")) == 1
 
 
 def test_help_has_an_example():

@@ -59,7 +59,7 @@ def test_reports(data, tmp_path, ending):
     assert lengths.mean() == pytest.approx(1.0, abs=0.2)
     assert "each report: metric privacy with epsilon = 2 per unit" in result.stdout
     assert "seeded: for tests and experiments only" in result.stdout
-    assert "over the whole box: local differential privacy with epsilon = 5.65685" in result.stdout
+    assert "over the whole box: local differential privacy with epsilon = 5.65686" in result.stdout
     assert "300 reports: " in result.stdout
 
 

@@ -201,9 +201,9 @@ def test_entries_say_who_spent_on_what(shoal):
 
 @pytest.mark.parametrize("option", ["--table", "--who"])
 def test_words_for_a_ledger_need_one(option, shoal):
-    code, _, err = shoal("cluster", "people.csv", *BOX, option, "people")
+    code, _, err = shoal("cluster", "people.csv", *BOX, "--no-ledger", option, "people")
     assert code == 2
-    assert f"{option} must come with --ledger FILE" in err
+    assert f"{option} must come without --no-ledger" in err
 
 
 def test_rows_without_an_id_are_not_one_person(shoal, subtests):
