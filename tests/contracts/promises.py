@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -33,7 +34,7 @@ from helpers import sizes
 from helpers.ledgers import roomy_ledger, spent
 from helpers.noise_recorder import recording
 from shoal.audit import ReplayAudit
-from shoal.exceptions import BudgetExceededError, DataError, LedgerPicklingError
+from shoal.exceptions import BudgetExceededError, DataError, LedgerPicklingError, ShoalError
 from shoal.noise import observed
 from shoal.privacy import Guarantee, Release
 from shoal.reports import label_on_device
@@ -43,6 +44,7 @@ __all__ = [
     "CONTRACTS",
     "LARGE",
     "LEAST",
+    "OTHER_SETTINGS",
     "RECORDS_AT_THE_END",
     "Contract",
     "contract",
@@ -175,6 +177,37 @@ def numpy_warnings(
         for one in caught
         if issubclass(one.category, RuntimeWarning)
     }, ended
+
+
+# Settings of scikit-learn, which are not ours: they switch its checks off, and change its ways
+
+
+OTHER_SETTINGS: dict[str, Any] = {
+    "assume_finite": True,
+    "skip_parameter_validation": True,
+    "working_memory": 1,
+    "enable_cython_pairwise_dist": False,
+}
+
+
+@contract("estimator", "central", "contribution", "device")
+def checks_under_all_settings_of_scikit_learn(subject: Subject) -> None:
+    """A value that is missing or infinite is refused before the spend, whatever is switched off."""
+    device, described = "device" in subject.tags, isinstance(subject.table, pd.DataFrame)
+    # By a schema, an infinite value counts as the largest.
+    for value in (math.nan,) if described else (math.nan, math.inf):
+        table = with_record(subject, (value, value))
+        ledger = {} if device else {"ledger": roomy_ledger(**roomy_limits(subject))}
+        with config_context(**OTHER_SETTINGS):
+            model = subject.make(**ledger)
+            try:
+                subject.output(model, table)
+            except ShoalError as error:
+                assert error.code == ("records" if described else "finite"), error
+            else:
+                raise AssertionError(f"{value} was taken for a number")
+        spent_for = model.status()[0].epsilon if device else len(model.ledger)
+        assert spent_for == 0, "budget was spent on records that are refused"
 
 
 # What it says
