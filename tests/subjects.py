@@ -403,6 +403,8 @@ def estimator_row(name: str, instance: Any, notion: str, **fields: Any) -> Subje
         tags.add("schema")
     if hasattr(instance, "transform") or hasattr(instance, "predict"):
         tags.add("asked")
+    if hasattr(instance, "min_cluster_size"):
+        tags.add("sized")
     if notion == "central":
         tags.add("clusterer" if hasattr(instance, "predict") else "synthesizer")
         if kind != "DPKMeans":

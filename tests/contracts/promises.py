@@ -470,6 +470,34 @@ def releases_all_that_leaves(subject: Subject) -> None:
     assert release.guarantee == fitted.guarantee_
 
 
+@contract("sized")
+def has_no_cluster_below_the_smallest_size(subject: Subject) -> None:
+    """Sizes, cells, labels and release speak of the same clusters, each as large as was asked."""
+    rng = np.random.default_rng(0)
+    blobs = [rng.normal(middle, 0.9, (n, 2)) for middle, n in ((-8, 60), (0, 150), (8, 700))]
+    X = np.vstack(blobs)
+    any_size = subject.make(random_state=0).fit(X)
+    assert any_size.n_clusters_ > 1
+    # Among them a size between those of a part with and without cells that are told from nothing.
+    for least in (*np.linspace(40, 160, 13), 2.0 * len(X)):
+        fitted = subject.make(random_state=0, min_cluster_size=least).fit(X)
+        assert (fitted.cluster_sizes_ >= least).all(), (fitted.cluster_sizes_, least)
+        found = np.bincount(
+            fitted.cells_[fitted.cells_ >= 0],
+            weights=fitted.density_[fitted.cells_ >= 0],
+            minlength=fitted.n_clusters_,
+        )
+        assert np.allclose(found, fitted.cluster_sizes_)
+        assert len(fitted.cluster_nodes_) == fitted.n_clusters_
+        release = Release.from_json(fitted.release_.to_json())
+        assert list(release.values["sizes"]) == fitted.cluster_sizes_.tolist()
+        assert (label_on_device(release, X) == fitted.predict(X)).all()
+        assert (fitted.labels_ == fitted.predict(X)).all()
+        assert fitted.predict(X).max() < fitted.n_clusters_
+        again = any_size.refine(min_cluster_size=least)
+        assert np.array_equal(again.cells_, fitted.cells_)
+
+
 # Devices
 
 
