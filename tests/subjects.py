@@ -128,11 +128,13 @@ class Subject:
     tags: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        """Tag the rows that contracts about a price or pairs can be held to."""
+        """Tag the rows that contracts about a price, pairs or bounds can be held to."""
         given = {
             "priced": self.price is not None,
             "replayed": bool(self.pairs),
             "checked": self.checks,
+            "bounded": "device" not in self.tags
+            and isinstance(getattr(self.make(), "bounds", None), tuple),
         }
         more = {tag for tag, holds in given.items() if holds}
         object.__setattr__(self, "tags", self.tags | more)

@@ -444,6 +444,41 @@ def clears(subject: Subject, audit: ReplayAudit) -> None:
     assert audit.loss >= subject.tight * audit.budget, f"the pairs show little: {audit}"
 
 
+# Public bounds at the ends of the doubles
+
+
+BOUNDS_AT_THE_ENDS = {
+    "all doubles": (-LARGE, LARGE),
+    "half of them": (-LARGE / 2, LARGE / 2),
+    "the largest": (1e300, LARGE),
+    "large and close": (1e300, 1.0000000001e300),
+    "one step apart": (1.0, math.nextafter(1.0, 2.0)),
+    "the least": (0.0, LEAST),
+    "small": (1e-300, 2e-300),
+    "uneven": (-LARGE, 1e-280),
+}
+
+
+@contract("bounded")
+def works_in_bounds_or_refuses_them(subject: Subject) -> None:
+    """Finite bounds of any size make a release, or are refused by us before the spend."""
+    for name, (low, high) in BOUNDS_AT_THE_ENDS.items():
+        table = subject.table.copy()
+        columns = 2 if "contribution" in subject.tags else table.shape[1]  # ids and weights before
+        share = np.abs(table[:, -columns:]) / np.abs(table[:, -columns:]).max()
+        table[:, -columns:] = (1 - share) * low + share * high
+        model = subject.make(bounds=(low, high), ledger=roomy_ledger(**roomy_limits(subject)))
+        try:
+            released = subject.output(model, table)
+        except ShoalError as error:
+            assert error.parameter in ("bounds", "truncate"), (name, error)
+            assert len(model.ledger) == 0, f"budget was spent in bounds that are refused: {name}"
+        except Exception as failure:
+            raise AssertionError(f"no refusal of ours: {name}") from failure
+        else:
+            assert np.isfinite(released).all(), name
+
+
 # What leaves
 
 
