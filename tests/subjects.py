@@ -128,11 +128,13 @@ class Subject:
     tags: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        """Tag the rows that contracts about a price or pairs can be held to."""
+        """Tag the rows that contracts about a price, pairs or bounds can be held to."""
         given = {
             "priced": self.price is not None,
             "replayed": bool(self.pairs),
             "checked": self.checks,
+            "bounded": "device" not in self.tags
+            and isinstance(getattr(self.make(), "bounds", None), tuple),
         }
         more = {tag for tag, holds in given.items() if holds}
         object.__setattr__(self, "tags", self.tags | more)
@@ -403,6 +405,8 @@ def estimator_row(name: str, instance: Any, notion: str, **fields: Any) -> Subje
         tags.add("schema")
     if hasattr(instance, "transform") or hasattr(instance, "predict"):
         tags.add("asked")
+    if hasattr(instance, "min_cluster_size"):
+        tags.add("sized")
     if notion == "central":
         tags.add("clusterer" if hasattr(instance, "predict") else "synthesizer")
         if kind != "DPKMeans":

@@ -94,7 +94,9 @@ class Ball:
                 parameter="center",
                 code="finite",
             )
-        return public_box((center - radius, center + radius), columns)
+        with np.errstate(over="ignore"):  # an end beyond the doubles is refused as infinite
+            ends = center - radius, center + radius
+        return public_box(ends, columns)
 
 
 def surrounding_box(bounds: Any, columns: int) -> Box:

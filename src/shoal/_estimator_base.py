@@ -36,16 +36,24 @@ _base = _installed("sklearn.base")
 # Before 1.6 it had no validate_data: a device may have such a one for other reasons.
 if _base is not None and hasattr(require("sklearn.utils.validation", extra=""), "validate_data"):
     _validation = require("sklearn.utils.validation", extra="")
-    _config: Any = require("sklearn", extra="").get_config
+    _sklearn = require("sklearn", extra="")
+    _config: Any = _sklearn.get_config
     BaseEstimator: Any = _base.BaseEstimator
     TransformerMixin: Any = _base.TransformerMixin
     OneToOneFeatureMixin: Any = _base.OneToOneFeatureMixin
     NotFittedError: Any = require("sklearn.exceptions", extra="").NotFittedError
     clone: Any = _base.clone
     check_is_fitted: Any = _validation.check_is_fitted
-    validate_data: Any = _validation.validate_data
     # In metadata routing: no metadata of this name is asked for.
     UNUSED: Any = require("sklearn.utils.metadata_routing", extra="").UNUSED
+
+    def validate_data(estimator: Any, X: Any, **kwargs: Any) -> Any:
+        """Return a table of finite numbers, whatever is switched off for estimators of others.
+
+        A value that is missing or infinite would be found after the spend, or never.
+        """
+        with _sklearn.config_context(assume_finite=False, array_api_dispatch=False):
+            return _validation.validate_data(estimator, X, **kwargs)
 else:
     _config = dict
     BaseEstimator = _plain_estimator.BaseEstimator

@@ -19,6 +19,10 @@ FINITE = f"X must hold finite numbers, got NaN or inf: drop those records, or {B
 SLACK = Decimal("1e-12")
 LONGEST = 1024  # bits of a whole number, or characters at either end, that a message shows
 
+# Centers that a k-means looks for, so that the distances between all of them, 2^28 doubles, take
+# 2 GiB at most. More would end for want of memory, after the spend.
+MAX_CENTERS = 2**14
+
 Kind = TypeVar("Kind")
 
 HOST = re.compile(r"[\w.:\[\]-]+", re.ASCII)  # ends no quoted text, no policy of a page
@@ -81,11 +85,11 @@ def positive_probability(name: str, value: Any) -> float:
     return number
 
 
-def count(name: str, value: Any, *, least: int = 1) -> int:
+def count(name: str, value: Any, *, least: int = 1, most: int = 2**53) -> int:
     """Return ``value`` as an int of at least 1 and at most 2^53, where floats count exactly."""
     whole = _is_number(value, numbers.Integral)
-    if not whole or not least <= value <= 2**53:
-        rule = f"a whole number from {least} to 2^53"
+    if not whole or not least <= value <= most:
+        rule = f"a whole number from {least} to {'2^53' if most == 2**53 else most}"
         raise _refused(name, rule, value, "range" if whole else "whole")
     return int(value)
 

@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -33,7 +34,7 @@ from helpers import sizes
 from helpers.ledgers import roomy_ledger, spent
 from helpers.noise_recorder import recording
 from shoal.audit import ReplayAudit
-from shoal.exceptions import BudgetExceededError, DataError, LedgerPicklingError
+from shoal.exceptions import BudgetExceededError, DataError, LedgerPicklingError, ShoalError
 from shoal.noise import observed
 from shoal.privacy import Guarantee, Release
 from shoal.reports import label_on_device
@@ -43,6 +44,7 @@ __all__ = [
     "CONTRACTS",
     "LARGE",
     "LEAST",
+    "OTHER_SETTINGS",
     "RECORDS_AT_THE_END",
     "Contract",
     "contract",
@@ -175,6 +177,37 @@ def numpy_warnings(
         for one in caught
         if issubclass(one.category, RuntimeWarning)
     }, ended
+
+
+# Settings of scikit-learn, which are not ours: they switch its checks off, and change its ways
+
+
+OTHER_SETTINGS: dict[str, Any] = {
+    "assume_finite": True,
+    "skip_parameter_validation": True,
+    "working_memory": 1,
+    "enable_cython_pairwise_dist": False,
+}
+
+
+@contract("estimator", "central", "contribution", "device")
+def checks_under_all_settings_of_scikit_learn(subject: Subject) -> None:
+    """A value that is missing or infinite is refused before the spend, whatever is switched off."""
+    device, described = "device" in subject.tags, isinstance(subject.table, pd.DataFrame)
+    # By a schema, an infinite value counts as the largest.
+    for value in (math.nan,) if described else (math.nan, math.inf):
+        table = with_record(subject, (value, value))
+        ledger = {} if device else {"ledger": roomy_ledger(**roomy_limits(subject))}
+        with config_context(**OTHER_SETTINGS):
+            model = subject.make(**ledger)
+            try:
+                subject.output(model, table)
+            except ShoalError as error:
+                assert error.code == ("records" if described else "finite"), error
+            else:
+                raise AssertionError(f"{value} was taken for a number")
+        spent_for = model.status()[0].epsilon if device else len(model.ledger)
+        assert spent_for == 0, "budget was spent on records that are refused"
 
 
 # What it says
@@ -431,6 +464,41 @@ def clears(subject: Subject, audit: ReplayAudit) -> None:
     assert audit.loss >= subject.tight * audit.budget, f"the pairs show little: {audit}"
 
 
+# Public bounds at the ends of the doubles
+
+
+BOUNDS_AT_THE_ENDS = {
+    "all doubles": (-LARGE, LARGE),
+    "half of them": (-LARGE / 2, LARGE / 2),
+    "the largest": (1e300, LARGE),
+    "large and close": (1e300, 1.0000000001e300),
+    "one step apart": (1.0, math.nextafter(1.0, 2.0)),
+    "the least": (0.0, LEAST),
+    "small": (1e-300, 2e-300),
+    "uneven": (-LARGE, 1e-280),
+}
+
+
+@contract("bounded")
+def works_in_bounds_or_refuses_them(subject: Subject) -> None:
+    """Finite bounds of any size make a release, or are refused by us before the spend."""
+    for name, (low, high) in BOUNDS_AT_THE_ENDS.items():
+        table = subject.table.copy()
+        columns = 2 if "contribution" in subject.tags else table.shape[1]  # ids and weights before
+        share = np.abs(table[:, -columns:]) / np.abs(table[:, -columns:]).max()
+        table[:, -columns:] = (1 - share) * low + share * high
+        model = subject.make(bounds=(low, high), ledger=roomy_ledger(**roomy_limits(subject)))
+        try:
+            released = subject.output(model, table)
+        except ShoalError as error:
+            assert error.parameter in ("bounds", "truncate"), (name, error)
+            assert len(model.ledger) == 0, f"budget was spent in bounds that are refused: {name}"
+        except Exception as failure:
+            raise AssertionError(f"no refusal of ours: {name}") from failure
+        else:
+            assert np.isfinite(released).all(), name
+
+
 # What leaves
 
 
@@ -455,6 +523,34 @@ def releases_all_that_leaves(subject: Subject) -> None:
     assert release == fitted.release_
     assert "labels" not in release.values
     assert release.guarantee == fitted.guarantee_
+
+
+@contract("sized")
+def has_no_cluster_below_the_smallest_size(subject: Subject) -> None:
+    """Sizes, cells, labels and release speak of the same clusters, each as large as was asked."""
+    rng = np.random.default_rng(0)
+    blobs = [rng.normal(middle, 0.9, (n, 2)) for middle, n in ((-8, 90), (0, 150), (8, 700))]
+    X = np.vstack(blobs)
+    any_size = subject.make(random_state=0).fit(X)
+    assert any_size.n_clusters_ > 1
+    # Some sizes lie between those of a part with and without its rim.
+    for least in (*np.linspace(60, 160, 11), 2.0 * len(X)):
+        fitted = subject.make(random_state=0, min_cluster_size=least).fit(X)
+        assert (fitted.cluster_sizes_ >= least).all(), (fitted.cluster_sizes_, least)
+        found = np.bincount(
+            fitted.cells_[fitted.cells_ >= 0],
+            weights=fitted.density_[fitted.cells_ >= 0],
+            minlength=fitted.n_clusters_,
+        )
+        assert np.allclose(found, fitted.cluster_sizes_)
+        assert len(fitted.cluster_nodes_) == fitted.n_clusters_
+        release = Release.from_json(fitted.release_.to_json())
+        assert list(release.values["sizes"]) == fitted.cluster_sizes_.tolist()
+        assert (label_on_device(release, X) == fitted.predict(X)).all()
+        assert (fitted.labels_ == fitted.predict(X)).all()
+        assert fitted.predict(X).max() < fitted.n_clusters_
+        again = any_size.refine(min_cluster_size=least)
+        assert np.array_equal(again.cells_, fitted.cells_)
 
 
 # Devices

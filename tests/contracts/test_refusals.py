@@ -7,9 +7,11 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 
 import refusals
+from contracts.promises import OTHER_SETTINGS
 from helpers.ledgers import roomy_ledger
 from refusals import (
     ASKED_TABLES,
@@ -32,6 +34,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:X has feature names")
 FITS = ("fit", "fit_predict", "fit_transform")
 ASKS = ("predict", "transform", "score")
 PAIRS = [(one, row) for row in PARAMETERS for one in ONE_OF_EACH if row.fits(one)]
+
+
+@pytest.fixture(autouse=True, params=[{}, OTHER_SETTINGS], ids=["default", "checks off"])
+def _settings(request):
+    """What is refused does not depend on settings of scikit-learn."""
+    with config_context(**request.param):
+        yield
 
 
 def refused(call, *, parameter, code, ledger=None, spent=0):

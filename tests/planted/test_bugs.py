@@ -7,6 +7,7 @@ import pytest
 from contracts.promises import (
     charges_each_value_once,
     charges_for_rounding_too,
+    checks_under_all_settings_of_scikit_learn,
     costs_a_person_no_more_than_declared,
     differs_from_other_devices,
     differs_without_a_seed,
@@ -16,6 +17,7 @@ from contracts.promises import (
     draws_nothing_beyond_the_campaign,
     draws_nothing_when_the_spend_is_refused,
     has_a_guarantee,
+    has_no_cluster_below_the_smallest_size,
     noise_pays_for,
     promises_nothing_of_clusters_that_a_seed_drew,
     replays_on_neighbors,
@@ -66,6 +68,28 @@ BUGS = [
         "with np.errstate():",
         functools.partial(warnings_differ, under="warn"),
         "Piecewise",
+    ),
+    # Records and results that parameters or checks should have kept out
+    *rows(
+        "checks that scikit-learn's settings switch off",
+        "shoal._estimator_base",
+        "config_context(assume_finite=False, array_api_dispatch=False)",
+        "config_context()",
+        checks_under_all_settings_of_scikit_learn,
+        "DPKMeans",
+        "DPWaveCluster-oneshot",
+        "DPDensity",
+        "PrivateCopy",
+        "Laplace",
+        "Device, Piecewise",
+    ),
+    *rows(
+        "a cluster that lost its rim is smaller than was asked for",
+        "shoal.density.selection",
+        "(sizes > 0) & (sizes >= min_size)",
+        "sizes > 0",
+        has_no_cluster_below_the_smallest_size,
+        "DPDensity",
     ),
     # Spends
     *rows(

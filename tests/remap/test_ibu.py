@@ -124,3 +124,10 @@ def test_bad_input():
                 iterative_bayesian_update(**{**good, **kwargs})
             assert "\n" not in str(refused.value)
             assert refused.value.__suppress_context__ or refused.value.__context__ is None
+
+
+def test_reports_that_no_record_explains_change_nothing():
+    """All of the first are beyond the reach of the noise; the one of the second is not."""
+    for counts, prior in (([9, 0, 0, 0, 0], [1.0]), ([9, 0, 1, 0, 0], [1.0])):
+        result = iterative_bayesian_update(counts, [0.25, 0.5, 0.25], [1], tol=0.0)
+        assert result.prior.tolist() == prior

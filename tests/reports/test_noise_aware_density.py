@@ -171,7 +171,10 @@ def test_refine_finds_other_clusters_in_the_same_density():
     assert (one.n_clusters_, model.n_clusters_) == (1, 2)
     assert one.density_ is model.density_
     assert one.guarantee_ == model.guarantee_
-    assert model.refine(min_cluster_size=2 * len(X)).n_clusters_ == 1
+    joined = model.refine(min_cluster_size=1.5 * model.cluster_sizes_.min())
+    assert joined.n_clusters_ == 1
+    none = model.refine(min_cluster_size=2 * len(X))
+    assert (none.n_clusters_, set(none.predict(X))) == (0, {-1})
     again = one.refine()
     assert (again.cells_ == model.cells_).all()
 

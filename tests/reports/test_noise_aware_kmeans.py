@@ -276,6 +276,26 @@ def test_equal_reports():
     assert np.isfinite(model.cluster_centers_).all()
 
 
+FAR = {
+    "all": np.full((40, 2), 1e6),
+    "all but one": np.vstack([np.full((39, 2), 1e6), np.zeros((1, 2))]),
+    "most": 1e3 * np.random.default_rng(0).normal(size=(200, 2)),
+    "none of two": np.array([[0.0, 0.0], [0.5, 0.5]]),
+}
+
+
+@pytest.mark.parametrize("reports", FAR.values(), ids=FAR)
+@pytest.mark.parametrize(
+    "mechanism", [Laplace(8.0, bounds=BOX), PlanarLaplace(3.0, bounds=BOX), Piecewise(9.0, bounds=BOX)]
+)
+def test_reports_that_no_record_explains(mechanism, reports):
+    """Halves of them have no report on the outer grid, or none of any record: they say nothing."""
+    model = NoiseAwareKMeans(2, mechanism=mechanism, n_init=1, random_state=0).fit(reports)
+    assert np.isfinite(model.cluster_centers_).all()
+    assert np.isfinite(model.covariances_).all()
+    assert np.isfinite(model.weights_).all()
+
+
 def test_other_units():
     """Centers move with the columns: nothing depends on the box being [-1, 1]."""
     scale, shift = 50.0, 1000.0
@@ -289,8 +309,17 @@ def test_other_units():
     assert cdist(first.cluster_centers_, back).min(axis=1).max() < 0.01
 
 
-def test_scikit_learn_checks():
-    mechanism = Laplace(1e3, bounds=(-20.0, 20.0))
+# The first and the last of these mechanisms make few of the reports in the checks, or none.
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Piecewise(9.0, bounds=(-3.0, 3.0)),
+        Laplace(1e3, bounds=(-20.0, 20.0)),
+        Laplace(2.0, bounds=(-20.0, 20.0)),
+    ],
+    ids=repr,
+)
+def test_scikit_learn_checks(mechanism):
     instance = NoiseAwareKMeans(mechanism=mechanism, n_init=1, max_iter=5)
     results = check_estimator(instance, on_skip=None)
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}

@@ -117,8 +117,7 @@ def draw_from_leaves(
     low, widths, leaves = distribution
     drawn = rng.choice(len(leaves), size=n, p=leaves)
     even = low[drawn] + rng.random((n, low.shape[1])) * widths[drawn]
-    inside: Floats = np.clip(box.low + even * (box.high - box.low), box.low, box.high)
-    return inside
+    return _in_box(even, box)
 
 
 def draw_records(
@@ -130,12 +129,17 @@ def draw_records(
     cells = np.zeros((n, len(plan.sides)), dtype=np.int64)
     for j in plan.cut[::-1]:
         codes, cells[:, j] = np.divmod(codes, plan.sides[j])
-    records = np.empty((n, len(plan.sides)))
+    even = np.empty((n, len(plan.sides)))
     for j, likely in enumerate(distribution.columns):
-        even = _within(likely, plan.cell_of_bin[j], cells[:, j], rng.random(n))
-        records[:, j] = box.low[j] + even * (box.high[j] - box.low[j])
-    inside: Floats = np.clip(records, box.low, box.high)
-    return inside
+        even[:, j] = _within(likely, plan.cell_of_bin[j], cells[:, j], rng.random(n))
+    return _in_box(even, box)
+
+
+def _in_box(even: Floats, box: Box) -> Floats:
+    """Turn positions in [0, 1] into records."""
+    low, high = box.low / 2, box.high / 2  # the width of a box may be beyond the doubles
+    records: Floats = np.clip(2 * (low + even * (high - low)), box.low, box.high)
+    return records
 
 
 def _sides(variances: Floats, wanted: float, most: int) -> Ints:

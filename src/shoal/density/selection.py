@@ -169,6 +169,7 @@ def label_cells(
     nodes: Ints,
     *,
     level: float | None = None,
+    min_size: float = 0.0,
 ) -> FlatClusters:
     """Assign each cell to one of the chosen clusters, or to none.
 
@@ -185,6 +186,8 @@ def label_cells(
     level : float, default=None
         Smallest density of a cell in a cluster. None requires as much as distinguishes it from the
         background.
+    min_size : float, default=0
+        Smallest estimated number of records of a cluster; cells of smaller ones are in none.
 
     Returns
     -------
@@ -211,7 +214,10 @@ def label_cells(
     inside = cluster >= 0
     sizes = np.zeros(len(nodes))
     np.add.at(sizes, cluster[inside], masses[inside])
-    filled = np.flatnonzero(sizes > 0)  # a node none of whose cells is clear is no cluster
+    # A node none of whose cells is clear is no cluster. Nor is one of fewer records than asked for:
+    # the tree joins small parts to those beside them, but counts cells that have just been left
+    # out, and a root has nothing beside it.
+    filled = np.flatnonzero((sizes > 0) & (sizes >= min_size))
     order = filled[np.lexsort((nodes[filled], -sizes[filled]))]
     number = np.full(len(nodes) + 1, -1, dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)

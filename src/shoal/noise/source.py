@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from shoal._numbers import shown
 from shoal._typing import RandomState
 from shoal.exceptions import ParameterError
 
@@ -247,6 +248,12 @@ def as_source(random_state: RandomState) -> RandomSource:
     if isinstance(random_state, RandomSource):
         return random_state
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ParameterError(
+                f"random_state must be at least 0 where it is an integer, got {shown(random_state)}",
+                parameter="random_state",
+                code="range",
+            )
         return SeededSource(int(random_state))
     if isinstance(random_state, np.random.RandomState | np.random.Generator):
         return SeededSource(random_state.bytes(16))

@@ -118,8 +118,8 @@ def update_prior(
     def update(prior: Floats, at_reports: Floats) -> Floats:
         weights[seen] = seen_counts / (total * at_reports)
         updated = np.maximum(prior * channel.backward(weights), 0.0)
-        updated /= updated.sum()
-        return updated
+        # Reports that no record explains say nothing, and the prior stays.
+        return updated / updated.sum() if updated.any() else prior
 
     return climb(log_likelihood, update, start, max_iter, tol)
 

@@ -53,7 +53,9 @@ class GridDensity(RecordDistribution):
         densities = self.channel.forward(table)[seen]
         table[self.kept] *= values
         products = self.channel.forward(table)[seen]
-        means = products / np.maximum(densities, SMALLEST * densities.max())
+        # Reports that no record explains say nothing: their mean is 0.
+        least = max(SMALLEST * densities.max(initial=0.0), np.finfo(float).tiny)
+        means = products / np.maximum(densities, least)
         # A mean lies among its values; where a density is rounding, its quotient may not.
         return Expected(np.clip(means, values.min(), values.max()), self.counts[seen])
 
@@ -127,8 +129,10 @@ def _updated(channel: CellChannel, counts: Floats, prior: Floats, updates: int) 
     for _ in range(updates):
         densities = channel.forward(prior)
         weights[seen] = counts[seen] / np.maximum(densities[seen], SMALLEST * densities.max())
-        prior = np.maximum(prior * channel.backward(weights), 0.0)
-        prior /= prior.sum()
+        explained = np.maximum(prior * channel.backward(weights), 0.0)
+        if not explained.any():  # by no record: such reports say nothing, and the prior stays
+            return prior
+        prior = explained / explained.sum()
     return prior
 
 

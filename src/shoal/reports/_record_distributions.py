@@ -44,16 +44,19 @@ class Expected:
 
     @property
     def mean(self) -> float:
-        """Return the mean over reports."""
-        return float(self.counts @ self.means / self.counts.sum())
+        """Return the mean over reports; of none, which say nothing, it is 0."""
+        total = float(self.counts.sum())
+        return float(self.counts @ self.means) / total if total else 0.0
 
     @property
     def standard_errors(self) -> float:
-        """Return the mean over reports, in units of its standard error."""
-        total = self.counts.sum()
-        variance = float(self.counts @ (self.means - self.mean) ** 2 / max(1.0, total - 1.0))
+        """Return the mean over reports, in units of its standard error; of none, it is 0."""
+        total, mean = float(self.counts.sum()), self.mean
+        if mean == 0:
+            return 0.0
+        variance = float(self.counts @ (self.means - mean) ** 2) / max(1.0, total - 1.0)
         error = math.sqrt(variance / total)
-        return self.mean / max(error, np.finfo(float).tiny)
+        return mean / error if error else math.copysign(math.inf, mean)
 
 
 @dataclass(frozen=True, eq=False)

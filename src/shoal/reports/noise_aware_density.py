@@ -70,7 +70,8 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
         Number of clusters, if it is known: takes the most prominent peaks, even if they are no
         more than chance. None takes all peaks that are more than chance.
     min_cluster_size : float, default=None
-        Smallest number of records that a part needs to be a separate cluster. None allows any size.
+        Smallest estimated number of records of a cluster. Smaller parts are joined to the cluster
+        beside them, or are of none. None accepts any size.
     contamination : float, default=None
         Share of the devices that may lie, such as 0.01. Reports that are too many for any records
         to explain are then left out, and no cluster is smaller than what so many liars can fake.
@@ -307,15 +308,16 @@ class NoiseAwareDensity(ShownWithClusters, ClusterMixin, BaseEstimator):
         else:
             found = self._simulate(int(self.n_clusters))
             self.threshold_ = prominence_for(found.merges, int(self.n_clusters))
+        least = max(float(self.min_cluster_size or 0.0), self._made_up())
         tree = build_tree(
             found.estimate,
             cells,
             threshold=self.threshold_,
-            min_size=max(float(self.min_cluster_size or 0.0), self._made_up()),
+            min_size=least,
             merges=found.merges,
         )
         nodes = choose_nodes(tree) if self.n_clusters is None else np.flatnonzero(tree.is_leaf)
-        clusters = label_cells(found.estimate, cells, tree, nodes)
+        clusters = label_cells(found.estimate, cells, tree, nodes, min_size=least)
         self.cluster_tree_, self.cluster_nodes_ = tree, clusters.nodes
         self.cluster_sizes_ = clusters.sizes
         self.n_clusters_ = len(clusters.nodes)

@@ -296,7 +296,7 @@ class NoiseAwareKMeans(ShownWithClusters, ClusterMixin, BaseEstimator):
 
     def _settings(self) -> Settings:
         """Check the parameters that have nothing to do with the mechanism."""
-        _numbers.count("n_clusters", self.n_clusters)
+        _numbers.count("n_clusters", self.n_clusters, most=_numbers.MAX_CENTERS)
         _numbers.count("n_init", self.n_init)
         if self.max_iter is not None:
             _numbers.count("max_iter", self.max_iter)

@@ -88,7 +88,7 @@ def find_clusters(
         nodes = cut_nodes(tree, level)
     else:
         nodes = choose_nodes(tree) if n_clusters is None else np.flatnonzero(tree.is_leaf)
-    flat = label_cells(estimate, cells, tree, nodes, level=level)
+    flat = label_cells(estimate, cells, tree, nodes, level=level, min_size=min_size)
     density = (estimate.density * cells.volumes).reshape(noisy.shape)
     return DensityClusters(noisy, tree, flat, threshold, density, chance)
 

@@ -72,7 +72,8 @@ class DPDensity(CuratorsClusterer):
         Number of clusters in each stratum, if it is known: the most prominent peaks are taken,
         whether or not they are significant. None finds the significant ones.
     min_cluster_size : float, default=None
-        Smallest estimated number of records of a cluster. None accepts any size.
+        Smallest estimated number of records of a cluster. Smaller parts are joined to the cluster
+        beside them, or are of none. None accepts any size.
     {ledger}
     {random_state}
 

@@ -62,6 +62,8 @@ METHODS: dict[str, type[KMeansMethod]] = {
 }
 
 PRIVATE = "private"
+MAX_ITER = 2**14  # arbitrary: the noise of so many rounds drowns any mean
+MAX_MERGED = 2**12  # each merge looks at the distances between all of them, here 2^24 doubles
 METRICS = ("bounds", COSINE)
 BOUNDS_PART = 0.1  # of the budget, for bounds="private"
 K_PART = 0.2  # for n_clusters="private" where the method releases no synopsis of its own
@@ -98,16 +100,18 @@ def check_parameters(model: "DPKMeans") -> None:
                 code="choice",
             )
     else:
-        _numbers.count("n_clusters", model.n_clusters)
+        _numbers.count("n_clusters", model.n_clusters, most=_numbers.MAX_CENTERS)
     check_epsilon(model.epsilon)
     _numbers.probability("delta", model.delta)
     _numbers.positive("weight_limit", model.weight_limit)
     _numbers.text("user_column", model.user_column)
-    for name in ("overcluster", "max_clusters", "records_per_user"):
+    for name in ("overcluster", "records_per_user"):
         _numbers.count(name, getattr(model, name))
-    for name in ("n_public", "max_iter"):
-        if getattr(model, name) is not None:
-            _numbers.count(name, getattr(model, name))
+    _numbers.count("max_clusters", model.max_clusters, most=_numbers.MAX_CENTERS)
+    if model.n_public is not None:
+        _numbers.count("n_public", model.n_public)
+    if model.max_iter is not None:
+        _numbers.count("max_iter", model.max_iter, most=MAX_ITER)
     methods = ("auto", *choices("DPKMeans", "method"))
     words = {"method": methods, "metric": METRICS, "split": SPLITS, "noise": KCCM_NOISE}
     for name, allowed in words.items():
@@ -120,6 +124,8 @@ def check_parameters(model: "DPKMeans") -> None:
             parameter="bounds",
             code="unexpected",
         )
+    if model.method == KCCMMethod.name:
+        _check_overcluster(model)
     if model.method == KCCMMethod.name and model.noise == "gaussian" and not model.delta > 0:
         raise ParameterError(
             f'delta must be > 0 for noise "gaussian", got {model.delta!r}: '
@@ -128,6 +134,19 @@ def check_parameters(model: "DPKMeans") -> None:
             code="range",
         )
     check_ledger(model.ledger)
+
+
+def _check_overcluster(model: "DPKMeans") -> None:
+    """Refuse more first centers than can be merged two by two."""
+    wanted = model.max_clusters if isinstance(model.n_clusters, str) else model.n_clusters
+    if model.overcluster * wanted > MAX_MERGED:
+        raise ParameterError(
+            f"overcluster must leave at most {MAX_MERGED} centers to merge, got "
+            f"{_numbers.shown(model.overcluster)} times {wanted}: take a smaller one, or another "
+            "method",
+            parameter="overcluster",
+            code="size",
+        )
 
 
 def _check_distance(model: "DPKMeans") -> None:
