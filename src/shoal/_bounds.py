@@ -189,8 +189,8 @@ def given_bounds(estimator: Any) -> Any:
     Parameters
     ----------
     estimator : estimator
-        With ``bounds``, and ``feature_names_in_`` where it has seen named columns; without, the
-        names are taken in the order in which the bounds have them.
+        With ``bounds`` or without, and ``feature_names_in_`` where it has seen named columns;
+        without, the names are taken in the order in which the bounds have them.
 
     Returns
     -------
@@ -202,9 +202,10 @@ def given_bounds(estimator: Any) -> Any:
     ParameterError
         If columns have no bounds, or bounds no column.
     """
-    bounds, names = estimator.bounds, bounds_names(estimator.bounds)
+    bounds = getattr(estimator, "bounds", None)
     if not isinstance(bounds, Mapping):
         return bounds
+    names = bounds_names(bounds)
     known = names and getattr(estimator, "feature_names_in_", names)
     return _by_column(bounds, None if known is None else [*map(str, known)], len(bounds))
 

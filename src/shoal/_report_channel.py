@@ -130,7 +130,7 @@ def channel_bounds(channel: Any) -> Any:
     schema = getattr(channel, "schema", None)
     if schema is not None:
         return schema.space.bounds
-    bounds = given_bounds(channel) if hasattr(channel, "bounds") else None
+    bounds = given_bounds(channel)
     partitions = getattr(channel, "partitions", None)
     return partitions.bounds if bounds is None and partitions is not None else bounds
 

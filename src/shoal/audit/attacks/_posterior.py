@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from scipy.stats import qmc
 from sklearn.neighbors import NearestNeighbors
 
-from shoal._bounds import Box, public_box
+from shoal._bounds import Box, given_bounds, public_box
 from shoal._build import detached
 from shoal._records import validate_records
 from shoal._typing import Bools, Floats
@@ -84,7 +84,7 @@ def channel_of(mechanism: Any, columns: int, *, random_state: int | None) -> tup
             f"{type(mechanism).__name__}"
         )
     copy = detached(mechanism, seed=random_state)
-    return copy, public_box(getattr(mechanism, "bounds", None), columns)
+    return copy, public_box(given_bounds(mechanism), columns)
 
 
 def public_table(prior: Any, columns: int) -> Floats:

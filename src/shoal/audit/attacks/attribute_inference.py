@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from shoal import _numbers
-from shoal._bounds import public_box
+from shoal._bounds import given_bounds, public_box
 from shoal._build import detached
 from shoal._numbers import readable
 from shoal._records import validate_records
@@ -196,7 +196,7 @@ def infer_attribute(
     unknown = _column(column, records.shape[1], names)
     times = _numbers.count("runs", runs)
     share = _numbers.positive_probability("tolerance", tolerance)
-    given = getattr(target, "bounds", None) if bounds is None else bounds
+    given = given_bounds(target) if bounds is None else bounds
     task = ColumnTask.within(records, unknown, public_box(given, records.shape[1]), share)
     blind = np.zeros((len(records), len(task.values)))
     if prior is not None:

@@ -255,12 +255,12 @@ def _render_clusters(report: Report, rows: Sequence[Measurement]) -> None:
 
 def _axes(row: Measurement) -> dict[str, Any]:
     """Return the box and the names of the columns; long numbers would not fit below the axes."""
-    low, high = ((row[f"x_{end}"], row[f"y_{end}"]) for end in ("low", "high"))
+    low, high = ([row[f"x_{end}"], row[f"y_{end}"]] for end in ("low", "high"))
     names = (row["x_name"], row["y_name"])
     if max(map(abs, (*low, *high))) < LONG:
         return {"bounds": (low, high), "columns": names}
     return {
-        "bounds": tuple(tuple(value / 1000 for value in corner) for corner in (low, high)),
+        "bounds": tuple([value / 1000 for value in corner] for corner in (low, high)),
         "columns": tuple(f"{name} (thousands)" for name in names),
     }
 
