@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from shoal import _numbers
 from shoal._files import atomic_write
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
@@ -89,6 +90,10 @@ class Schema:
                 parameter="missing_values",
                 code="type",
             )
+        for word in words:
+            _numbers.unicode_text("missing_values", word)
+        _numbers.printable("title", self.title)
+        _numbers.unicode_text("description", self.description)
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "missing_values", tuple(words))
 

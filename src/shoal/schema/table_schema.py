@@ -108,7 +108,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
             parameter="schema",
             code="format",
         ) from None
-    except (ValueError, RecursionError):  # also what is not UTF-8
+    except (TypeError, ValueError, RecursionError):  # also no path, and what is not UTF-8
         raise ParameterError(
             f"schema must be a JSON file, got {str(path)!r}, which is no JSON",
             parameter="schema",
@@ -205,7 +205,7 @@ def _kind_of(
         return Field, {}
     if kind == "string" and ours.get("role") == "describe":
         return Text, {}
-    if kind not in named:
+    if not isinstance(kind, str) or kind not in named:
         raise ParameterError(
             f"type of field {name!r} must be one of {TYPES}, got {kind!r}: give the field the "
             "role 'ignore'",
