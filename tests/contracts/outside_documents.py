@@ -1,9 +1,8 @@
 """Documents that come from outside, of every kind: a valid one, its reader, and all its uses."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,8 @@ from shoal.cluster import (
     PrivateCopy,
     learn_schema,
 )
+from shoal.cluster.density._crowded import CrowdedCells, Window, _corners, _own_cells
+from shoal.exceptions import ParameterError
 from shoal.mechanisms import (
     Duchi,
     Hybrid,
@@ -31,7 +32,6 @@ from shoal.mechanisms import (
     load_mechanism,
 )
 from shoal.partitions import Partitions
-from shoal.exceptions import ParameterError
 from shoal.privacy import (
     Composed,
     GDPEvent,
@@ -58,7 +58,16 @@ from shoal.schema import (
     import_table_schema,
 )
 
-__all__ = ["Kind", "kinds"]
+__all__ = [
+    "BOX",
+    "LEDGER_USES",
+    "Kind",
+    "from_file",
+    "kinds",
+    "plain_release",
+    "shows",
+    "small_clusters",
+]
 
 RNG = np.random.default_rng(0)
 POINTS = np.concatenate([RNG.normal(-1.5, 0.3, (150, 2)), RNG.normal(1.5, 0.3, (150, 2))])
@@ -107,7 +116,7 @@ class Kind:
     """
 
     name: str
-    make: Callable[[], Sequence[Any]]
+    make: Callable[[], Iterable[Any]]
     read: Callable[[Any], Any]
     uses: Sequence[Callable[[Any], Any]]
     text: bool = False
@@ -116,16 +125,21 @@ class Kind:
         return self.name
 
 
-def _file(folder: Path, read: Callable[[Path], Any]) -> Callable[[bytes], Any]:
+def from_file(
+    folder: Path, read: Callable[[Path], Any], name: str = "document.json"
+) -> Callable[[bytes], Any]:
+    """Return a reader of the bytes of a file."""
+
     def from_bytes(content: bytes) -> Any:
-        path = folder / "document.json"
+        path = folder / name
         path.write_bytes(content)
         return read(path)
 
     return from_bytes
 
 
-def _shows(one: Any) -> None:
+def shows(one: Any) -> None:
+    """Write what was read."""
     repr(one)
     str(one)
 
@@ -148,7 +162,7 @@ def _frictionless() -> list[Any]:
 
 
 SCHEMA_USES = (
-    _shows,
+    shows,
     _encodes,
     lambda schema: Schema.from_dict(json.loads(schema.to_bytes())) == schema,
     lambda schema: (schema.space, schema.columns, schema.lacking(), schema._repr_html_()),
@@ -186,7 +200,7 @@ def _reports(mechanism: Any) -> None:
 
 
 MECHANISM_USES = (
-    _shows,
+    shows,
     _reports,
     lambda mechanism: (str(mechanism.guarantee_), mechanism._repr_html_()),
     lambda mechanism: load_mechanism(json.loads(json.dumps(mechanism.to_dict()))),
@@ -201,7 +215,7 @@ def _campaigns() -> list[Any]:
 
 
 CAMPAIGN_USES = (
-    _shows,
+    shows,
     lambda campaign: _reports(campaign.mechanism),
     lambda campaign: (campaign.guarantee, campaign.body_bytes, campaign.mechanism_digest),
     lambda campaign: str(campaign.guarantee),
@@ -256,7 +270,7 @@ def _guarantees() -> list[Any]:
 
 
 GUARANTEE_USES = (
-    _shows,
+    shows,
     lambda one: one._repr_html_(),
     lambda one: Guarantee.from_dict(json.loads(json.dumps(one.to_dict()))),
     lambda one: one.to_local(2.0) if one.notion == "metric" else one.to_local(),
@@ -269,46 +283,66 @@ GUARANTEE_USES = (
 
 
 # Releases
-def _models() -> list[Any]:
-    seeded: dict[str, Any] = {"random_state": 0}
-    noise = Laplace(epsilon=40.0, bounds=BOX, **seeded)
-    reports = noise.fit_transform(POINTS)
-    some = {"epsilon": 0.5, **seeded}
-    return [
-        DPKMeans(2, bounds=BOX, **some).fit(POINTS),
-        DPKMeans(2, bounds=BOX, column_weights=[1.0, 7.0], **some).fit(POINTS),
-        DPKMeans(2, metric="cosine", **some).fit(POINTS),
-        DPKMeans(2, schema=SCHEMA, **some).fit(TABLE),
-        DPKMeans(2, schema=PLACES, **some).fit(AT_HOME),
-        DPKMeans(2, bounds=([-3.0] * 20, [3.0] * 20), **some).fit(np.hstack([POINTS] * 10)),
-        DPDensity(bounds=BOX, **some).fit(POINTS),
-        DPDensity(bounds=(-3.0, 3.0), **some).fit(POINTS[:, :1]),
-        DPDensity(bounds=([-3.0] * 4, [3.0] * 4), **some).fit(np.hstack([POINTS] * 2)),
-        DPDensity(schema=NUMBERS, **some).fit(OF_CITIES),
-        DPDensity(schema=MIXED, **some).fit(OF_CITIES),
-        DPDensity(schema=PLACES, **some).fit(AT_HOME),
-        DPWaveCluster(bounds=BOX, epsilon=5.0, grid=8, **seeded).fit(POINTS),
-        NoiseAwareKMeans(2, mechanism=noise, **seeded).fit(reports),
-        NoiseAwareDensity(mechanism=noise, **seeded).fit(reports),
-    ]
+SEEDED: dict[str, Any] = {"random_state": 0}
+SOME: dict[str, Any] = {"epsilon": 0.5, **SEEDED}
 
 
-@cache
-def _clusters() -> list[Any]:
-    return [_plain(model.release_) for model in _models()]
+def small_clusters() -> Release:
+    """Return a release that is fitted in no time."""
+    return DPKMeans(2, bounds=BOX, **SOME).fit(POINTS).release_
 
 
-@cache
+def _noise() -> Any:
+    return Laplace(epsilon=40.0, bounds=BOX, **SEEDED)
+
+
+MODELS: tuple[Callable[[], Any], ...] = (
+    lambda: DPKMeans(2, bounds=BOX, column_weights=[1.0, 7.0], **SOME).fit(POINTS),
+    lambda: DPKMeans(2, metric="cosine", **SOME).fit(POINTS),
+    lambda: DPKMeans(2, schema=SCHEMA, **SOME).fit(TABLE),
+    lambda: DPKMeans(2, schema=PLACES, **SOME).fit(AT_HOME),
+    lambda: DPKMeans(2, bounds=([-3.0] * 20, [3.0] * 20), **SOME).fit(np.hstack([POINTS] * 10)),
+    lambda: DPDensity(bounds=BOX, **SOME).fit(POINTS),
+    lambda: DPDensity(bounds=(-3.0, 3.0), **SOME).fit(POINTS[:, :1]),
+    lambda: DPDensity(bounds=([-3.0] * 3, [3.0] * 3), **SOME).fit(np.hstack([POINTS] * 2)[:, :3]),
+    lambda: DPDensity(schema=NUMBERS, **SOME).fit(OF_CITIES),
+    lambda: DPDensity(schema=MIXED, **SOME).fit(OF_CITIES),
+    lambda: DPDensity(schema=PLACES, **SOME).fit(AT_HOME),
+    lambda: DPWaveCluster(bounds=BOX, epsilon=5.0, grid=8, **SEEDED).fit(POINTS),
+    lambda: NoiseAwareKMeans(2, mechanism=_noise(), **SEEDED).fit(_noise().fit_transform(POINTS)),
+    lambda: NoiseAwareDensity(mechanism=_noise(), **SEEDED).fit(_noise().fit_transform(POINTS)),
+)
+
+
+def _clusters() -> Iterator[Any]:
+    yield plain_release(small_clusters())
+    yield from (plain_release(fit().release_) for fit in MODELS)
+    yield _boxes()
+
+
 def _other_releases() -> list[Any]:
-    clusters = Release.from_json(json.dumps(_clusters()[3]))
+    clusters = Release.from_json(json.dumps(plain_release(MODELS[2]().release_)))
     template = Schema([Number("age"), Category("city")])
     learned = learn_schema(TABLE, template, epsilon=5.0, delta=1e-6, random_state=0)
     copy = PrivateCopy(bounds=BOX, random_state=0).fit(POINTS)
     profile = ClusterProfile(clusters, random_state=0).fit(TABLE)
-    return [_plain(one.release_) for one in (learned, copy, profile)]
+    return [plain_release(one.release_) for one in (learned, copy, profile)]
 
 
-def _plain(release: Release) -> Any:
+def _boxes() -> Any:
+    """Return a release of few boxes, which only much larger tables have otherwise."""
+    outer = Window(2, np.array([0, 0]), np.array([4, 4]), -1)
+    inner = Window(3, np.array([2, 2]), np.array([4, 6]), 0)
+    windows, own = [outer, inner], _own_cells([outer, inner])
+    low, high = _corners(windows, own)
+    counts = np.arange(len(low)) ** 2
+    model = DPDensity(bounds=BOX, epsilon=0.5, random_state=0).fit(POINTS)
+    model._noisy = (CrowdedCells(windows, own, low, high, counts, 4.0),)
+    model._find_clusters(None)
+    return plain_release(model.release_)
+
+
+def plain_release(release: Release) -> Any:
     """Return a release as a document; of a seed, as the same numbers without one would be."""
     plain = json.loads(release.to_json())
     plain["guarantee"]["seeded"] = False
@@ -318,7 +352,7 @@ def _plain(release: Release) -> Any:
 def _records(clusters: Any) -> Any:
     """Return records that the document is of, as far as it says."""
     if clusters.schema is not None:
-        return TABLE
+        return TABLE if "note" in clusters.schema.all_columns else {**OF_CITIES, **AT_HOME}
     columns = clusters.release.values.get("columns")
     width = np.shape(clusters.release.values.get("low"))
     points = np.resize(POINTS, (20, width[0] if width else 2))
@@ -326,12 +360,12 @@ def _records(clusters: Any) -> Any:
 
 
 RELEASE_USES = (
-    _shows,
+    shows,
     lambda release: release._repr_html_(),
     lambda release: Release.from_json(release.to_json()),
 )
 CLUSTER_USES = (
-    _shows,
+    shows,
     lambda clusters: str(clusters.release),
     lambda clusters: clusters._repr_html_(),
     lambda clusters: (clusters.n_clusters, clusters.schema, str(clusters.guarantee)),
@@ -372,7 +406,7 @@ def _chained(lines: Any, folder: Path) -> Any:
 
 
 LEDGER_USES = (
-    _shows,
+    shows,
     lambda ledger: (ledger._repr_html_(), ledger.spent, ledger.remaining, ledger.entries),
     lambda ledger: [entry.price for entry in ledger.entries],
     lambda ledger: ledger.spend(PureEvent(epsilon=0.1)),
@@ -386,7 +420,7 @@ def kinds(folder: Path) -> list[Kind]:
         Kind(
             "schema file",
             lambda: [SCHEMA.to_dict()],
-            _file(folder, Schema.load),
+            from_file(folder, Schema.load),
             SCHEMA_USES,
             text=True,
         ),
@@ -398,7 +432,11 @@ def kinds(folder: Path) -> list[Kind]:
         ),
         Kind("mechanism", _mechanisms, load_mechanism, MECHANISM_USES),
         Kind(
-            "mechanism file", _mechanisms, _file(folder, load_mechanism), MECHANISM_USES, text=True
+            "mechanism file",
+            _mechanisms,
+            from_file(folder, load_mechanism),
+            MECHANISM_USES,
+            text=True,
         ),
         Kind("campaign", _campaigns, Campaign.from_dict, CAMPAIGN_USES),
         Kind("campaign file", _campaigns, Campaign.from_bytes, CAMPAIGN_USES, text=True),
@@ -409,15 +447,15 @@ def kinds(folder: Path) -> list[Kind]:
             CAMPAIGN_USES,
             text=True,
         ),
-        Kind("two rounds", _two_rounds, _two_rounds_from, (_shows, _second)),
+        Kind("two rounds", _two_rounds, _two_rounds_from, (shows, _second)),
         Kind(
             "partitions",
             _partitions,
             Partitions.from_dict,
-            (_shows, lambda one: one.color_table(np.zeros((1, one.columns)))),
+            (shows, lambda one: one.color_table(np.zeros((1, one.columns)))),
         ),
         Kind("guarantee", _guarantees, Guarantee.from_dict, GUARANTEE_USES),
         Kind("ledger", _ledgers, lambda lines: _chained(lines, folder), LEDGER_USES),
-        Kind("release", _other_releases, _file(folder, Release.load), RELEASE_USES, text=True),
-        Kind("clusters", _clusters, _file(folder, load_release), CLUSTER_USES, text=True),
+        Kind("release", _other_releases, from_file(folder, Release.load), RELEASE_USES, text=True),
+        Kind("clusters", _clusters, from_file(folder, load_release), CLUSTER_USES, text=True),
     ]

@@ -199,6 +199,7 @@ def _check_clusters(values: Values, columns: int) -> int:
         band = _array(values, "band", (None,) * columns, ANY, frozen=True)
         if band.size != math.prod(values["shape"]):
             _refuse(values, "band", "have the cells of the shape")
+        _need(values, ["threshold"])
     if values.get("threshold") is not None:
         _number(values, "threshold", ANY)
     return count
@@ -212,7 +213,7 @@ def _check_tree(values: Values, columns: int, count: int) -> None:
         shape = tuple(values["shape"])
     if columns > DRAWN_COLUMNS or math.prod(one or 1 for one in shape) > MAX_CELLS:
         _refuse(values, "tree", f"be of at most {DRAWN_COLUMNS} columns and 2^26 cells")
-    if "density" in values:
+    if "density" in values or "cell_low" in values:
         _array(values, "density", shape, ANY, frozen=True)
     tree = values.get("tree")
     if not isinstance(tree, Mapping) or "sizes" not in values:
