@@ -189,10 +189,10 @@ def _mechanisms() -> list[Any]:
 
 
 def _reports(mechanism: Any) -> None:
-    if mechanism.schema is not None:
-        record: Any = {"age": 30, "city": "A"}
-    else:
-        record = [0.1] * getattr(mechanism, "n_features_in_", 2)
+    columns = 3 if isinstance(mechanism, SphericalLaplace) else 2
+    record: Any = {"age": 30, "city": "A"}
+    if mechanism.schema is None:
+        record = [0.1] * getattr(mechanism, "n_features_in_", columns)
     if not hasattr(mechanism, "n_features_in_"):
         mechanism.fit([record] if mechanism.schema is None else {k: [v] for k, v in record.items()})
     encoded = mechanism.report_format().encode(mechanism.randomize(record))
@@ -220,7 +220,7 @@ CAMPAIGN_USES = (
     lambda campaign: (campaign.guarantee, campaign.body_bytes, campaign.mechanism_digest),
     lambda campaign: str(campaign.guarantee),
     lambda campaign: campaign.weaker_than(signed_campaign().campaign),
-    lambda campaign: signed_campaign().campaign.weaker_than(campaign),
+    signed_campaign().campaign.weaker_than,
     lambda campaign: campaign.is_open(),
     lambda campaign: Campaign.from_bytes(campaign.to_bytes()) == campaign,
 )

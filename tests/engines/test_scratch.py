@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import DPDensity, DPKMeans
-from shoal.engines import HALF, ArrayEngine, StreamEngine, nearest_statistics
-from shoal.engines import _parallel
+from shoal.engines import HALF, ArrayEngine, StreamEngine, _parallel, nearest_statistics
 from shoal.engines.stream_engine import LatticeJob, LatticeLabel
 from shoal.noise import Lattice
 from shoal.tables import ArrowTable

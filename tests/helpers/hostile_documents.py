@@ -170,8 +170,25 @@ def _at(document: Any, path: Path) -> Any:
 
 def _change(document: Any, path: Path, values: Any, rng: random.Random) -> tuple[str, Any]:
     """Change a document at one place."""
-    where = ".".join(map(str, path)) or "all"
     here = _at(document, path)
+    way = rng.choice(_ways(here, path))
+    new = copy.deepcopy(rng.choice(values))
+    if way == "number":
+        new = rng.choice(
+            (here + 1, -here, here * 2, here / 2, here * 1e18, 0, 1.0 * here, str(here))
+        )
+    elif way == "double":
+        new = [here, copy.deepcopy(here)]
+    elif way == "rename":
+        new = rng.choice((f"{path[-1]}s", path[-1].upper(), "", "__proto__", LONG))
+    found = _changed(document, path, way, new, rng)
+    shown = repr(new)
+    where = ".".join(map(str, path)) or "all"
+    return f"{way} {where}: {shown[:40]}{'...' if len(shown) > 40 else ''}", found
+
+
+def _ways(here: Any, path: Path) -> list[str]:
+    """Return what can be done at a place; what happens most to documents is most likely."""
     ways = ["replace"] * 4
     if path:
         ways += ["drop", "double"]
@@ -183,22 +200,16 @@ def _change(document: Any, path: Path, values: Any, rng: random.Random) -> tuple
         ways += ["shorter", "longer", "reversed"]
     if type(here) in (int, float) and abs(here) <= 2**53:
         ways += ["number"] * 3
-    way = rng.choice(ways)
-    new = copy.deepcopy(rng.choice(values))
-    holder = _at(document, path[:-1]) if path else None
-    if way == "replace":
-        document = _with(document, path, new)
-    elif way == "number":
-        new = rng.choice(
-            (here + 1, -here, here * 2, here / 2, here * 1e18, 0, float(here), str(here))
-        )
-        document = _with(document, path, new)
-    elif way == "drop":
+    return ways
+
+
+def _changed(document: Any, path: Path, way: str, new: Any, rng: random.Random) -> Any:
+    if way in ("replace", "number", "double"):
+        return _with(document, path, new)
+    here, holder = _at(document, path), _at(document, path[:-1])
+    if way == "drop":
         del holder[path[-1]]
-    elif way == "double":
-        document = _with(document, path, [here, copy.deepcopy(here)])
     elif way == "rename":
-        new = rng.choice((f"{path[-1]}s", path[-1].upper(), "", "__proto__", LONG))
         holder[new] = holder.pop(path[-1])
     elif way == "add":
         here[rng.choice(("x", "__array__", "seed", "random_state", "ledger"))] = new
@@ -208,8 +219,7 @@ def _change(document: Any, path: Path, values: Any, rng: random.Random) -> tuple
         here.append(copy.deepcopy(here[0]) if here else new)
     else:
         here.reverse()
-    shown = repr(new)
-    return f"{way} {where}: {shown[:40]}{'...' if len(shown) > 40 else ''}", document
+    return document
 
 
 def _with(document: Any, path: Path, value: Any) -> Any:

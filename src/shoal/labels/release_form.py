@@ -256,10 +256,11 @@ def _strata(values: Values, schema: Schema | None) -> list[tuple[Values, int]]:
     parts = schema.space.parts
     blocks = [part for part in parts if isinstance(schema[part.field], Category)]
     cells = [part.start for part in parts if part not in blocks]
-    if values["category_blocks"] != [[part.start, part.stop] for part in blocks]:
-        _refuse(values, "category_blocks", "be the columns of the categories of the schema")
-    if values["cell_columns"] != cells or len(cells) != columns:
-        _refuse(values, "cell_columns", "be the other columns of the schema")
+    ends = [[part.start, part.stop] for part in blocks]
+    for name, wanted in (("category_blocks", ends), ("cell_columns", cells)):
+        # Of its text, since 0.0 and false equal 0 and are no columns.
+        if repr(values[name]) != repr(wanted) or len(cells) != columns:
+            _refuse(values, name, "be the columns of the schema")
     strata = values["strata"]
     sizes = [part.stop - part.start for part in blocks]
     held = isinstance(strata, list) and all(isinstance(one, Mapping) for one in strata)
