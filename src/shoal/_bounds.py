@@ -146,7 +146,7 @@ def public_box(bounds: Any, columns: int) -> Box:
         )
     try:
         low, high = (np.array(corner, dtype=np.float64) for corner in bounds)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(
             "bounds must be a low and a high number, or one of each per column, got "
             f"{_one_line(bounds)}",
@@ -262,7 +262,7 @@ def _is_unclear(bounds: Any) -> bool:
 
 def _one_line(bounds: Any) -> str:
     """Write bounds, which may be arrays, without line breaks."""
-    return " ".join(repr(bounds).split())
+    return " ".join(_numbers.shown(bounds).split())
 
 
 def cells_per_column(cells: Any, columns: int, *, name: str = "cells") -> Ints:
@@ -320,7 +320,7 @@ def bounded_columns(bounds: Any, *, default: int) -> int:
     if not isinstance(bounds, str):
         try:
             return max((len(corner) for corner in bounds if np.ndim(corner)), default=default)
-        except TypeError:
+        except (TypeError, ValueError):  # of numpy, about lists in a corner
             pass
     raise ParameterError(
         f"bounds must be a pair (low, high), got {_one_line(bounds)}",

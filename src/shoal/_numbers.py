@@ -122,6 +122,17 @@ def text(name: str, value: Any) -> str:
     return str(value)
 
 
+def unicode_text(name: str, value: Any) -> str:
+    """Return ``value`` if it is a string that files can hold: half a surrogate pair is no text."""
+    if any(unicodedata.category(letter) == "Cs" for letter in text(name, value)):
+        raise ParameterError(
+            f"{name} must be text that UTF-8 can write, got {shown(value)}",
+            parameter=name,
+            code="text",
+        )
+    return str(value)
+
+
 def is_printable(value: str) -> bool:
     """Return whether terminals, pages and pictures can show a text: no control characters."""
     return not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in value)

@@ -183,7 +183,9 @@ def test_what_is_refused(people):
     profile = dataclasses.replace(copy, kind="ClusterProfile", values={"clusters": [0]})
     with pytest.raises(ReleaseError, match="must hold clusters, got one of ClusterProfile"):
         load_release(profile)
-    sparse = dataclasses.replace(copy, values={"cells": [1], "clusters": [0], "low": [0.0]})
+    wave = DPWaveCluster(bounds=(-3.0, 3.0), epsilon=5.0, grid=8, random_state=0).fit(X).release_
+    held = {name: value for name, value in wave.values.items() if name != "band"}
+    sparse = dataclasses.replace(wave, values=held)
     with pytest.raises(ParameterError, match="sparse grid alone: use to_frame"):
         load_release(sparse).plot()
 

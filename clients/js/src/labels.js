@@ -22,7 +22,8 @@ export function labelRecord(release, x) {
     if (strata || record.length === length) label = METRICS[values.metric](values, record);
     if (centers && label === -1) label = NaN; // they are no numbers
   } catch (error) {
-    if (error instanceof ShoalError) throw error; // others are about values that are no clusters
+    // Others are about values that are no clusters, or name columns that no line can show.
+    if (error instanceof ShoalError && !/\p{Cc}/u.test(error.message)) throw error;
   }
   return Number.isInteger(label) ? label : fail("campaign", "results must hold clusters, got values that make none");
 }

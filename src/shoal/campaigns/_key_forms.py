@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from shoal import _numbers
 from shoal.exceptions import CampaignError, ParameterError
 
 __all__ = [
@@ -37,13 +38,13 @@ def read_public_text(prefix: str, text: Any) -> bytes:
     """Read a key that :func:`public_text` wrote; each key has one text."""
     rule = f"a public key must be {prefix!r} and 43 letters of base64url"
     if not isinstance(text, str) or not text.startswith(prefix):
-        raise ParameterError(f"{rule}, got {text!r}")
+        raise ParameterError(f"{rule}, got {_numbers.shown(text)}")
     try:
         raw = base64.urlsafe_b64decode(text.removeprefix(prefix) + "=")
     except (binascii.Error, ValueError):
-        raise ParameterError(f"{rule}, got {text!r}") from None
+        raise ParameterError(f"{rule}, got {_numbers.shown(text)}") from None
     if len(raw) != KEY_BYTES or public_text(prefix, raw) != text:
-        raise ParameterError(f"{rule}, got {text!r}")
+        raise ParameterError(f"{rule}, got {_numbers.shown(text)}")
     return raw
 
 

@@ -109,7 +109,8 @@ class Campaign:
         """Check every field."""
         if not isinstance(self.id, str) or not ID.fullmatch(self.id):
             raise ParameterError(
-                f"id must be small letters, digits and hyphens, at most 64, got {self.id!r}"
+                "id must be small letters, digits and hyphens, at most 64, got "
+                f"{_numbers.shown(self.id)}"
             )
         for name in ("title", "purpose"):
             if not _numbers.printable(name, getattr(self, name)):
@@ -256,8 +257,8 @@ class Campaign:
             )
         if plain["version"] != VERSION or isinstance(plain["version"], bool):
             raise ParameterError(
-                f"version must be {VERSION}, got {plain['version']!r}: read it with the version of "
-                "shoal that wrote it"
+                f"version must be {VERSION}, got {_numbers.shown(plain['version'])}: read it with "
+                "the version of shoal that wrote it"
             )
         own = {name: plain[name] for name in names}
         origins = own["origins"]
@@ -400,12 +401,19 @@ def _check_shuffler(shuffler: Any, *, device_ids: bool) -> None:
 
 def _checked_origins(origins: Any) -> tuple[str, ...]:
     if not isinstance(origins, tuple | list):
-        raise ParameterError(f"origins must be a tuple of web origins, got {origins!r}")
+        raise ParameterError(
+            f"origins must be a tuple of web origins, got {_numbers.shown(origins)}"
+        )
     for origin in origins:
-        parts = urlsplit(_numbers.printable("origins", origin))
+        _numbers.printable("origins", origin)
+        try:
+            parts = urlsplit(origin)
+        except ValueError:  # of a host that cannot be
+            parts = urlsplit("")
         if origin != f"{parts.scheme}://{parts.netloc}" or parts.scheme not in ("http", "https"):
             raise ParameterError(
-                f"origins must be such as 'https://example.org', without a path, got {origin!r}"
+                "origins must be such as 'https://example.org', without a path, got "
+                f"{_numbers.shown(origin)}"
             )
     return tuple(origins)
 
@@ -415,7 +423,7 @@ def _read_time(text: Any) -> datetime:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"closes must be a time such as '2030-01-31T12:00:00Z', got {text!r}"
+            f"closes must be a time such as '2030-01-31T12:00:00Z', got {_numbers.shown(text)}"
         ) from None
 
 

@@ -83,7 +83,7 @@ def parse_bounds_file(path: Path) -> dict[str, tuple[float, float]]:
         return {str(name): (float(low), float(high)) for name, (low, high) in table.items()}
     except OSError as error:
         raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r}: {error.strerror}") from None
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError, RecursionError):
         raise ParameterError(f"{BOUNDS_RULE}, got {str(path)!r} with other content") from None
 
 

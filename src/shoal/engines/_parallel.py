@@ -2,7 +2,8 @@
 
 Memory that is given back to the system and taken anew has to be cleared page by page, which takes
 about as long as a kernel's own work. So each thread keeps what it has, a few megabytes at most,
-until it ends (:class:`Scratch`).
+until it ends (:class:`Scratch`). It keeps no record: what a kernel wrote is overwritten with zeros
+when the kernel ends (:func:`cleared_scratch`).
 """
 
 import functools
@@ -18,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from shoal.tables import usable_threads
 
-__all__ = ["Scratch", "one_blas_thread", "run_in_parts", "thread_scratch"]
+__all__ = ["Scratch", "cleared_scratch", "one_blas_thread", "run_in_parts", "thread_scratch"]
 
 # With so few rows BLAS takes one thread of its own accord, and setting that would take longer.
 FEW = 64
@@ -55,11 +56,11 @@ def run_in_parts(
     [(0, 5), (5, 10)]
     """
     if count <= rows:
-        with nullcontext() if count <= FEW else one_blas_thread():
+        with nullcontext() if count <= FEW else one_blas_thread(), cleared_scratch():
             job(0, count)
         return
     workers = threads or usable_threads()
-    # Equal parts, as many for each thread.
+    # Equal parts, as many for each thread. The threads end, and what they kept ends with them.
     parts = workers * -(-count // (workers * rows))
     ends = [count * i // parts for i in range(parts + 1)]
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
@@ -99,16 +100,24 @@ class Scratch:
 
     def __init__(self) -> None:
         self._held: dict[str, npt.NDArray[np.float64]] = {}
+        self._used: dict[str, int] = {}  # doubles of each that were handed out since it was cleared
 
     def take(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
         """Return a contiguous array of this shape; what was taken by this name is overwritten."""
         size = math.prod(shape)
         held = self._held.get(name)
         if held is None or held.size < size:
-            memory = np.empty(8 * size + LINE, dtype=np.uint8)
+            memory = np.zeros(8 * size + LINE, dtype=np.uint8)  # nor what was freed before
             start = -memory.ctypes.data % LINE
             held = self._held[name] = memory[start : start + 8 * size].view(np.float64)
+        self._used[name] = max(size, self._used.get(name, 0))
         return held[:size].reshape(shape)
+
+    def clear(self) -> None:
+        """Overwrite what was handed out: it held records."""
+        for name, size in self._used.items():
+            self._held[name][:size] = 0.0
+        self._used.clear()
 
 
 def thread_scratch() -> Scratch:
@@ -117,3 +126,16 @@ def thread_scratch() -> Scratch:
     if held is None:
         held = _threads.scratch = Scratch()
     return held
+
+
+@contextmanager
+def cleared_scratch() -> Iterator[None]:
+    """Leave no record in the calling thread's scratch, however the work ends."""
+    cleared = False
+    try:
+        yield
+        thread_scratch().clear()
+        cleared = True
+    finally:
+        if not cleared:  # after an exception or Ctrl-C: one step, which nothing comes between
+            _threads.scratch = None

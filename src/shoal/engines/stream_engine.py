@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from shoal._directions import unit_length as of_unit_length
 from shoal._typing import Ints
-from shoal.engines._parallel import one_blas_thread
+from shoal.engines._parallel import cleared_scratch, one_blas_thread
 from shoal.engines.array_engine import ArrayEngine
 from shoal.engines.engine import MAX_COLUMNS, Kernel, MergeKernel, Part, totals_of
 from shoal.exceptions import DataError
@@ -211,7 +211,7 @@ class _LatticeFold:
         return self._totals.result()
 
     def _run(self) -> None:
-        with one_blas_thread():
+        with one_blas_thread(), cleared_scratch():
             self._totals.add(self._job.kernel(Part(self._lattice[:, : self._filled].T)))
         self._filled = 0
         self._empty = False
@@ -227,7 +227,7 @@ class LatticeLabel:
 
     def __call__(self, block: Block) -> npt.NDArray[np.int32]:
         """Return the numbers of a block's records."""
-        with one_blas_thread():
+        with one_blas_thread(), cleared_scratch():
             return self.function(Part(_encode(block, self.encoder, self.unit_length).T))
 
 

@@ -9,5 +9,12 @@ from shoal.labels.on_device import (
     label_on_device,
     nearest_centers,
 )
+from shoal.labels.release_form import check_release
 
-__all__ = ["center_distances", "label_encoded", "label_on_device", "nearest_centers"]
+__all__ = [
+    "center_distances",
+    "check_release",
+    "label_encoded",
+    "label_on_device",
+    "nearest_centers",
+]

@@ -35,6 +35,7 @@ from shoal._records import (
 )
 from shoal._typing import Floats, Labels
 from shoal.exceptions import DataError, ParameterError
+from shoal.labels.release_form import check_labels
 from shoal.noise import Lattice
 from shoal.privacy import Release
 from shoal.schema import Schema
@@ -91,7 +92,6 @@ def _squared_distances(rows: Floats, centers: Floats) -> Floats:
 Values = Mapping[str, Any]
 
 TABLE = 2  # dimensions of one
-LARGEST_HALF = 2**19  # of a lattice whose squared distances are exact in doubles
 
 
 def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int | Labels:
@@ -124,7 +124,9 @@ def label_on_device(release: Any, x: Any, *, metric: str | None = None) -> int |
     Raises
     ------
     ParameterError
-        If the release contains no clusters or no metric.
+        If the metric is not that of the release.
+    ReleaseError
+        If the release contains no metric, or no clusters by it.
     DataError
         If the record does not have the columns of the release, or not finite numbers in them.
 
@@ -266,12 +268,6 @@ def _euclidean(values: Values, records: Floats) -> _Points:
 def _in_cells(values: Values, records: Floats) -> Labels:
     half, grid, shape = values["half"], values["grid"], values["shape"]
     grids = [grid] * len(shape) if isinstance(grid, int) else grid  # one for each column
-    if not _is_grid(grids, shape):
-        raise ParameterError(
-            f"release must have a grid of cells, got {grid!r} and {shape!r}",
-            parameter="release",
-            code="format",
-        )
     codes = np.zeros(len(records), dtype=np.int64)
     indices = _lattice(values, records.shape[1]).encode(records)
     for column, side, fine in zip(indices.T, shape, grids, strict=True):
@@ -310,14 +306,6 @@ def _in_strata(values: Values, records: Floats) -> Labels:
     return labels
 
 
-def _is_grid(grids: Any, shape: Any) -> bool:
-    """Return whether each column has as many cells as fit into its fine ones."""
-    if not isinstance(grids, list) or len(grids) != len(shape):
-        return False
-    pairs = zip(shape, grids, strict=True)
-    return all(isinstance(fine, int) and 0 < side <= fine for side, fine in pairs)
-
-
 POINTS: dict[str, Callable[[Values, Floats], _Points]] = {
     "bounds": _in_bounds,
     "schema": _in_bounds,
@@ -328,17 +316,6 @@ CELLS: dict[str, Callable[[Values, Floats], Labels]] = {
     "cells": _in_cells,
     "boxes": _in_boxes,
     "strata": _in_strata,
-}
-METRICS = (*POINTS, *CELLS)
-# What a release has to hold for labels by its metric.
-NEEDED = {
-    "bounds": ("centers", "low", "high", "half"),
-    "schema": ("centers", "schema", "low", "high", "half"),
-    "cosine": ("centers", "low", "high", "half"),
-    "euclidean": ("centers",),
-    "cells": ("cells", "clusters", "shape", "grid", "low", "high", "half"),
-    "boxes": ("cells", "clusters", "cell_low", "cell_high", "low", "high", "half"),
-    "strata": ("strata", "schema", "category_blocks", "cell_columns", "low", "high", "half"),
 }
 
 
@@ -361,20 +338,7 @@ def _values(release: Any, metric: str | None) -> Values:
             parameter="metric",
             code="conflict",
         )
-    if not isinstance(named, str) or named not in METRICS:
-        raise ParameterError(
-            f"release must say its metric, one of {METRICS}, got {named!r} of "
-            f"{release.kind}: release it again with this version of shoal",
-            parameter="release",
-            code="format",
-        )
-    missing = [name for name in NEEDED[named] if name not in values]
-    if missing:
-        raise ParameterError(
-            f"release must hold {missing} for labels, got {sorted(values)}",
-            parameter="release",
-            code="format",
-        )
+    check_labels(release)
     return values
 
 
@@ -438,15 +402,8 @@ def _records(x: Any, columns: list[str] | None) -> tuple[Floats, bool]:
 
 def _lattice(values: Values, columns: int) -> Lattice:
     half = values["half"]  # of all columns, or of each where they have weights
-    halves = half if isinstance(half, list) and len(half) == columns else [half]
-    if not all(isinstance(one, int) and 0 < one <= LARGEST_HALF for one in halves):
-        raise ParameterError(
-            f"release must have a half of 1 to {LARGEST_HALF}, got {half!r}",
-            parameter="release",
-            code="format",
-        )
     box = public_box((values["low"], values["high"]), columns)
-    return Lattice.box(*box, half=np.array(halves) if isinstance(half, list) else half)
+    return Lattice.box(*box, half=np.array(half) if isinstance(half, list) else half)
 
 
 def _centers(given: Any) -> Floats:

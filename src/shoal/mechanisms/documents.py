@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal import _numbers
-from shoal._bounds import given_bounds
+from shoal._bounds import given_bounds, public_box
 from shoal._files import atomic_write
 from shoal._records import fitted_names
 from shoal._registry import METHODS
@@ -58,6 +58,7 @@ KINDS = {
     for method in METHODS
     if method.location.startswith(f"{PACKAGE}:") and method.class_name != "KdLaplace"
 }
+MAX_COLUMNS = 2**16  # arbitrary: far more than a person is asked for
 UNSAID = "the reports were drawn with parameters that have no guarantee in common"
 RULE = "a mechanism's document must be a JSON file that shoal wrote"
 
@@ -94,8 +95,8 @@ def load_mechanism(source: "str | os.PathLike[str] | Mapping[str, Any]") -> "Mec
         plain = json.loads(Path(source).read_text(encoding="utf-8"))
     except OSError as failure:
         raise ParameterError(f"{RULE}, got {str(source)!r}: {failure.strerror}") from None
-    except (ValueError, RecursionError):
-        raise ParameterError(f"{RULE}, got {str(source)!r} with something else") from None
+    except (TypeError, ValueError, RecursionError):  # also no path
+        raise ParameterError(f"{RULE}, got {_numbers.shown(source)} with something else") from None
     return mechanism_from_dict(plain)
 
 
@@ -207,54 +208,88 @@ def mechanism_from_dict(plain: Any) -> "Mechanism":
         raise ParameterError(f"{RULE}, with the fields {', '.join(sorted(FIELDS))} and no other")
     if plain["schema_version"] != VERSION or isinstance(plain["schema_version"], bool):
         raise ParameterError(
-            f"schema_version must be {VERSION}, got {plain['schema_version']!r}: read it with the "
-            "version of shoal that wrote it",
+            f"schema_version must be {VERSION}, got {_numbers.shown(plain['schema_version'])}: "
+            "read it with the version of shoal that wrote it",
             parameter="schema_version",
             code="format",
         )
     kind = plain["mechanism"]
     if not isinstance(kind, str) or kind not in KINDS:
         raise ParameterError(
-            f"mechanism must be one of shoal, got {kind!r} in its document",
+            f"mechanism must be one of shoal, got {_numbers.shown(kind)} in its document",
             parameter="mechanism",
             code="choice",
         )
     try:
-        given = dict(plain["parameters"])
-        for name in PRIVATE:
-            if name in given:  # a seed would let its author take the noise off
-                raise ParameterError(
-                    f"parameters must leave {name} to the device, got it",
-                    parameter="parameters",
-                    code="format",
-                )
-        values = {name: _made(name, value) for name, value in given.items()}
-        mechanism: Mechanism = getattr(importlib.import_module(PACKAGE), kind)(**values)
+        mechanism = _with_parameters(kind, plain["parameters"])
+        _note_columns(mechanism, plain["columns"], plain["names"])
+        _check_parameters(mechanism)
         drawn = _promise_from_dict(plain["guarantee"])
     except ShoalError as failure:
-        raise ParameterError(f"the document of {kind} is broken: {failure}") from None
-    except (TypeError, ValueError):
         raise ParameterError(
-            f"parameters must be those of {kind}, got others in its document: read it with the "
-            "version of shoal that wrote it",
-            parameter="parameters",
-            code="format",
+            f"the document of {kind} is broken: {failure}",
+            parameter=failure.parameter,
+            code=failure.code,
         ) from None
-    _note_columns(mechanism, plain["columns"], plain["names"])
     # What was handed out decides: the document cannot make it better than the parameters say.
     mechanism._drew_seeded, mechanism._drawn = drawn.seeded, replace(drawn, seeded=False)
     return mechanism
+
+
+def _with_parameters(kind: str, given: Any) -> "Mechanism":
+    """Return a mechanism that stores the parameters of a document."""
+    known = getattr(importlib.import_module(PACKAGE), kind)
+    names = set(given) if isinstance(given, Mapping) else {""}
+    if not names <= set(known().get_params(deep=False)):
+        raise ParameterError(
+            f"parameters must be those of {kind}, got others: read it with the version of shoal "
+            "that wrote it",
+            parameter="parameters",
+            code="format",
+        )
+    for name in PRIVATE:
+        if name in names:  # a seed would let its author take the noise off
+            raise ParameterError(
+                f"parameters must leave {name} to the device, got it",
+                parameter="parameters",
+                code="format",
+            )
+    mechanism: Mechanism = known(**{name: _made(name, value) for name, value in given.items()})
+    return mechanism
+
+
+def _check_parameters(mechanism: "Mechanism") -> None:
+    """Refuse parameters that would fail where the mechanism is used, as far as columns are known.
+
+    Without columns, as of two numbers as bounds, the rest is checked with the first records.
+    """
+    mechanism._check_epsilon()
+    mechanism._promise()
+    try:
+        columns = mechanism._known_columns()
+    except AttributeError:  # as scikit-learn says that something is not fitted
+        if mechanism.bounds is not None:
+            public_box(mechanism.bounds, 1)
+    else:
+        noted = getattr(mechanism, "n_features_in_", columns)
+        mechanism._check(columns if mechanism.schema is not None else noted)
 
 
 def _note_columns(mechanism: "Mechanism", columns: Any, names: Any) -> None:
     """Set what ``fit`` would have noted."""
     if columns is None:
         return
-    if not isinstance(columns, int) or isinstance(columns, bool) or columns < 1:
+    if _numbers.count("columns", columns) > MAX_COLUMNS:
         raise ParameterError(
-            f"columns must be a whole number >= 1, got {columns!r}",
+            f"columns must be at most {MAX_COLUMNS}, got {columns}",
             parameter="columns",
-            code="whole",
+            code="size",
+        )
+    if mechanism.schema is not None and columns != len(mechanism.schema.columns):
+        raise ParameterError(
+            f"columns must be the {len(mechanism.schema.columns)} of the schema, got {columns}",
+            parameter="columns",
+            code="columns",
         )
     if names is not None:
         if not isinstance(names, list) or len(names) != columns:
@@ -287,4 +322,4 @@ def _plain(name: str, value: Any) -> Any:
 def _made(name: str, value: Any) -> Any:
     if name in MADE_FROM and value is not None:
         return MADE_FROM[name].from_dict(value)
-    return tuple(value) if name == "bounds" and value is not None else value
+    return tuple(value) if name == "bounds" and isinstance(value, list) else value

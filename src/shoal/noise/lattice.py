@@ -9,6 +9,8 @@ the lattice's own (proofs/noise.md).
 
 import math
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -254,13 +256,17 @@ class Lattice:
         return points
 
 
-def _scratch(size: int) -> Floats:
+@contextmanager
+def _scratch(size: int) -> Iterator[Floats]:
     # Memory taken anew has to be cleared page by page, which takes as long as the rounding itself:
-    # each thread keeps its own.
+    # each thread keeps its own, with zeros in place of the records that were rounded in it.
     held: Floats | None = getattr(_threads, "scratch", None)
     if held is None or held.size < size:
-        held = _threads.scratch = np.empty(size)
-    return held[:size]
+        held = np.zeros(size)
+    _threads.scratch = None  # also after an exception or Ctrl-C
+    yield held[:size]
+    held[:size] = 0.0
+    _threads.scratch = held
 
 
 def _round(
@@ -277,11 +283,14 @@ def _round(
     low, high = limits
     width = math.prod(values.shape[1:])
     rows = max(BLOCK_VALUES // width, 1)
-    scratch = _scratch(min(rows, len(values)) * width).reshape(-1, *values.shape[1:])
     inside = True
     # A record so far away that its index overflows becomes infinite, and is clipped too; one so
     # close to the origin that it underflows is there. No setting of numpy tells either.
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+    with (
+        np.errstate(over="ignore", invalid="ignore", under="ignore"),
+        _scratch(min(rows, len(values)) * width) as memory,
+    ):
+        scratch = memory.reshape(-1, *values.shape[1:])
         # One product for every record, and three times as fast as a quotient.
         inverse = np.reciprocal(step)
         for start in range(0, len(values), rows):

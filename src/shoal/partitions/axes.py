@@ -1,12 +1,14 @@
 """The axes that partitions cut: intervals of a box, and the levels of a schema's categories."""
 
 import math
+import sys
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from shoal import _numbers
 from shoal._bounds import Box
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
@@ -22,6 +24,9 @@ __all__ = [
     "positions",
     "space_axes",
 ]
+
+
+LARGEST = sys.float_info.max
 
 
 class Axis(NamedTuple):
@@ -85,7 +90,7 @@ def space_axes(space: EncodedSpace) -> tuple[Axis, ...]:
 def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
     """Return axes that divide columns one after the other; they may come from a file."""
     checked: list[Axis] = []
-    for given in axes:
+    for given in axes if isinstance(axes, Sequence) else ():
         values: Sequence[Any] = given if _is_axis(given) else ("", 0, 0, 0.0, 0.0)
         kind, start, stop, low, high = values
         first = checked[-1].stop if checked else 0
@@ -95,7 +100,7 @@ def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
         if kind not in ("interval", "levels") or not (whole and in_turn and wide):
             raise ParameterError(
                 "axes must be (kind, start, stop, low, high), one after the other, with finite low "
-                f"below high, got {given!r}",
+                f"below high, got {_numbers.shown(given)}",
                 parameter="axes",
             )
         checked.append(Axis(kind, int(start), int(stop), float(low), float(high)))
@@ -109,7 +114,11 @@ def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
 def _is_axis(given: Any) -> bool:
     if not isinstance(given, Sequence) or len(given) != len(Axis._fields):
         return False
-    return all(isinstance(end, Real) and not isinstance(end, bool) for end in given[1:])
+    # Whole numbers beyond these are no columns, and no doubles.
+    return all(
+        isinstance(end, Real) and not isinstance(end, bool) and abs(end) <= LARGEST
+        for end in given[1:]
+    )
 
 
 def axis_bounds(axes: Sequence[Axis]) -> tuple[Floats, Floats]:

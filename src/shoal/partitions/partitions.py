@@ -6,6 +6,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from shoal import _numbers
 from shoal._typing import Floats, Ints
 from shoal.exceptions import ParameterError
 from shoal.partitions.grids import AxisGrids
@@ -203,21 +204,17 @@ class Partitions:
         partitions : Partitions
             The same partitions.
         """
-        if not isinstance(plain, Mapping) or set(plain) != {"blocks"}:
+        listed = isinstance(plain, Mapping) and isinstance(plain.get("blocks"), list)
+        if not listed or set(plain) != {"blocks"}:
             raise ParameterError(
-                "partitions must have the field blocks and no other",
+                "partitions must have a list of blocks and no other field",
                 parameter="partitions",
                 code="format",
             )
         blocks = []
         for block in plain["blocks"]:
             kind = block.get("kind") if isinstance(block, Mapping) else None
-            if kind not in _KINDS:
-                raise ParameterError(
-                    f"kind must be one of {sorted(_KINDS)}, got {kind!r}",
-                    parameter="kind",
-                    code="choice",
-                )
+            _numbers.choice("kind", kind, sorted(_KINDS))
             blocks.append(_KINDS[kind].from_dict(block))
         return cls(blocks)
 

@@ -69,7 +69,7 @@ class NearestSeeds:
 
     def __post_init__(self) -> None:
         """Check the numbers: they may come from a file."""
-        pool = np.array(self.pool, dtype=np.float64)
+        pool = _table("pool", self.pool)
         if pool.ndim != TABLE or not np.isfinite(pool).all():
             raise ParameterError(
                 "pool must be a table of finite numbers, one row for each point",
@@ -77,7 +77,7 @@ class NearestSeeds:
                 code="finite",
             )
         box = public_box((self.low, self.high), pool.shape[1])
-        scale = box.high - box.low if self.scale is None else np.array(self.scale, dtype=np.float64)
+        scale = box.high - box.low if self.scale is None else _table("scale", self.scale)
         if scale.shape != box.low.shape or not (np.isfinite(scale).all() and (scale > 0).all()):
             raise ParameterError(
                 "scale must have one positive number for each column",
@@ -197,3 +197,15 @@ class NearestSeeds:
                 part = scaled[start : start + rows] - middle
                 nearest[start : start + rows] = (part @ seeds.T - squares).argmax(axis=1)
         return np.asarray(nearest % self.n_colors, dtype=np.int64)
+
+
+def _table(name: str, values: Any) -> Floats:
+    """Return numbers of a file as an array of doubles."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            f"{name} must be numbers, as many in each row, got {type(values).__name__}",
+            parameter=name,
+            code="shape",
+        ) from None

@@ -22,7 +22,7 @@ from shoal.plotting._picture import Picture, alt
 from shoal.plotting._points import BOX, FLAT, box_rows
 from shoal.plotting._theme import COLORS, GRAY, NOISE, RING, line_glyph
 from shoal.plotting._trees import tree_panel
-from shoal.schema import Place
+from shoal.schema import Place, Schema
 
 __all__ = ["draw_release"]
 
@@ -180,6 +180,8 @@ def released_density(values: Mapping[str, Any]) -> Floats:
 
 def _named(values: Mapping[str, Any], columns: Sequence[str] | None) -> list[str]:
     """Return names of the columns, or their numbers."""
+    if columns is None and "schema" in values:  # a place has two columns
+        columns = Schema.from_dict(values["schema"]).space.names
     count = len(values["low"])
     return list(columns or values.get("columns") or [f"column {n}" for n in range(1, count + 1)])
 

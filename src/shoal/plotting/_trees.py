@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -131,7 +132,7 @@ def tree_panel(
     shown = labels_apart(middle[summits], np.full(len(labels), LINE))
     # Labels stand above their branches: the axis leaves room for the longest.
     headroom = 16.0 if level else float(lengths.max()) + 20
-    highest = max(float(branches.top.max()), np.finfo(float).tiny)
+    highest = max(float(branches.top.max()), sys.float_info.min)
     x = Axis("width of a branch: records (noisy)", (0.0, width), labels=False, ticks=False)
     power = _power(branches, highest)
     y = Axis(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["guarantee_text"]
 
+_SMALLEST_EXCESS = Decimal("1e-12")  # of a factor over 1 that is written out
 _SEEDED = "seeded: for tests and experiments only"
 _CHANGE = {
     Adjacency.ADD_REMOVE: "adding or removing",
@@ -110,6 +111,8 @@ def _exp_rounded_up(epsilon: float) -> str:
     factor, excess = Decimal(math.exp(epsilon)), Decimal(math.expm1(epsilon))
     if not excess:
         return "1"
+    if excess < _SMALLEST_EXCESS:
+        return f"{1 + _SMALLEST_EXCESS:f}"
     place = min(factor.adjusted() - 2, excess.adjusted() - 1)
     rounded = factor.quantize(Decimal(1).scaleb(place), rounding=ROUND_CEILING)
     return f"{rounded.normalize():f}"

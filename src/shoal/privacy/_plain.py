@@ -8,6 +8,7 @@ import math
 import sys
 from typing import Any
 
+from shoal import _numbers
 from shoal.exceptions import ReleaseError
 
 __all__ = ["freeze", "from_plain", "same", "to_plain"]
@@ -16,6 +17,7 @@ _NAMED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 # What an array may hold: bool, signed, unsigned, float and text, of the widths that JSON keeps.
 _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "U": str}
 _DEEPEST = 32
+_MAX_BYTES = 1 << 30  # of an array: no text of a few letters asks for more memory
 
 
 def freeze(name: str, value: Any, depth: int = 0) -> Any:
@@ -65,7 +67,7 @@ def from_plain(plain: Any) -> Any:
         return _array_from_plain(plain)
     if "__float__" in plain:
         if set(plain) != {"__float__"} or plain["__float__"] not in tuple(_NAMED):
-            raise ReleaseError(f"a float in the release is malformed: {plain!r}")
+            raise ReleaseError(f"a float in the release is malformed: {_numbers.shown(plain)}")
         return _NAMED[plain["__float__"]]
     return {key: from_plain(item) for key, item in plain.items()}
 
@@ -127,11 +129,15 @@ def _array_from_plain(plain: dict[str, Any]) -> Any:
             raise ValueError("its fields are not type, shape and data")
         dtype = np.dtype(plain["__array__"])
         if dtype.kind not in _PYTHON_TYPES or dtype.str != plain["__array__"]:
-            raise ValueError(f"its type {plain['__array__']!r} is not allowed")
+            raise ValueError(f"its type {_numbers.shown(plain['__array__'])} is not allowed")
         data, shape = plain["data"], plain["shape"]
         if not all(type(length) is int and length >= 0 for length in shape):
-            raise ValueError(f"its shape {shape!r} is not one")
+            raise ValueError(f"its shape {_numbers.shown(shape)} is not one")
+        if len(data) * dtype.itemsize > _MAX_BYTES:
+            raise ValueError(f"its type {dtype} makes {len(data):,} values too large")
         if dtype.kind == "f":
+            if not all(item in _NAMED for item in data if isinstance(item, str)):
+                raise ValueError("its data are not of its type")
             data = [_NAMED[item] if isinstance(item, str) else item for item in data]
         if not all(type(item) is _PYTHON_TYPES[dtype.kind] for item in data):
             raise ValueError("its data are not of its type")

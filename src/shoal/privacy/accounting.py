@@ -8,12 +8,12 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from shoal._numbers import rounded_up
-from shoal.exceptions import GuaranteeError, UnknownEventError
+from shoal.exceptions import GuaranteeError, ParameterError, UnknownEventError
 from shoal.privacy.conversions import group, pure_to_zcdp
 from shoal.privacy.distance_units import convert_epsilon
 from shoal.privacy.events import (
@@ -99,6 +99,8 @@ def cost(event: Event, *, records: int = 1) -> Cost:
         If the event is not of a class of this package.
     GuaranteeError
         If it is, or contains, a metric event, whose epsilon is per unit of distance.
+    ParameterError
+        If its steps add up to more than a float64 holds.
 
     Examples
     --------
@@ -107,13 +109,28 @@ def cost(event: Event, *, records: int = 1) -> Cost:
     >>> cost(GDPEvent(mu=0.5), records=2)
     Cost(epsilon=inf, rho=0.5, delta=0.0, mu_squared=1.0)
     """
-    prices = leaves(event, records=records).items()
-    return Cost(
-        math.fsum(times * price.epsilon for price, times in prices),
-        math.fsum(times * price.rho for price, times in prices),
-        math.fsum(times * price.delta for price, times in prices),
-        math.fsum(times * price.mu_squared for price, times in prices),
-    )
+    prices = leaves(event, records=records)
+    return Cost(*(_total(prices, field.name) for field in fields(Cost)))
+
+
+def _total(prices: Counter[Cost], name: str) -> float:
+    """Return what all steps cost together in one unit; infinite if one of them is."""
+    parts = [(times, getattr(price, name)) for price, times in prices.items()]
+    try:
+        return math.fsum(times * part for times, part in parts)
+    except OverflowError:  # of the sum, or of a number of steps whose sum may be small
+        pass
+    if math.inf in (part for _, part in parts):
+        return math.inf
+    exact = sum((times * Fraction(part) for times, part in parts), Fraction(0))
+    if exact > sys.float_info.max:
+        raise ParameterError(
+            f"event must add up to a float64, got a {name} beyond 1e308: take fewer "
+            "steps, or smaller ones",
+            parameter="event",
+            code="finite",
+        )
+    return float(exact)
 
 
 def leaves(event: Event, *, records: int = 1) -> Counter[Cost]:

@@ -25,6 +25,8 @@ __all__ = [
     "zcdp_to_epsilon",
 ]
 
+_LEAST_ORDER = math.nextafter(1, 2)  # of a Rényi divergence, which has one above 1
+
 
 def pure_to_zcdp(epsilon: float) -> float:
     """Return the smallest rho such that every epsilon-DP mechanism is rho-zCDP.
@@ -78,7 +80,7 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
     delta = _numbers.positive_probability("delta", delta)
     if rho == 0:
         return 0.0
-    orders = (zcdp_order(rho, delta), 1 + _simple_excess(rho, delta))
+    orders = (zcdp_order(rho, delta), max(1 + _simple_excess(rho, delta), _LEAST_ORDER))
     # Every order gives a valid epsilon, so rounding in the search costs no privacy.
     return max(0.0, min(renyi_to_epsilon(order * rho, order, delta) for order in orders))
 
@@ -92,7 +94,7 @@ def zcdp_order(rho: float, delta: float) -> float:
     excess = boundary(
         0.0, _simple_excess(rho, delta), lambda t: rho * t * t + math.log1p(t) < log_inverse
     )
-    return max(1 + excess, math.nextafter(1, 2))
+    return max(1 + excess, _LEAST_ORDER)
 
 
 def renyi_to_epsilon(divergence: float, order: float, delta: float) -> float:

@@ -110,7 +110,7 @@ class Guarantee:
         _numbers.flag("seeded", self.seeded)
         _numbers.instance("privacy_unit", self.privacy_unit, PrivacyUnit)
         parse_unit(self.unit)
-        _numbers.text("reason", self.reason)
+        _numbers.printable("reason", self.reason)
         if self.notion == "none":
             if not self.reason:
                 raise ParameterError(

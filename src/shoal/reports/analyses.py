@@ -336,12 +336,6 @@ CONTAMINATION = AnalysisParameter(
     _numbers.probability,
 )
 PROBABILITY = ("a number in (0, 1)", _numbers.positive_probability)
-CONTAMINATION = AnalysisParameter(
-    "contamination",
-    "share of the devices that may lie; by default all are trusted",
-    "a number in [0, 1)",
-    _numbers.probability,
-)
 
 #: Analysis methods of a collector by name, each with its parameters.
 ANALYSES: Mapping[str, AnalysisMethod] = MappingProxyType(

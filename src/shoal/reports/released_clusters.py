@@ -16,7 +16,7 @@ from shoal._optional import require
 from shoal._outlines import release_geojson
 from shoal._typing import Floats, Labels
 from shoal.exceptions import ParameterError, ReleaseError
-from shoal.labels import center_distances, label_encoded, label_on_device
+from shoal.labels import center_distances, check_release, label_encoded, label_on_device
 from shoal.plotting import Picture, draw_release
 from shoal.privacy import Guarantee, Release
 from shoal.schema import Schema
@@ -43,7 +43,7 @@ def load_release(source: "Release | str | os.PathLike[str]") -> "ReleasedCluster
     Raises
     ------
     ReleaseError
-        If the file is not a release, or contains no clusters.
+        If the file is not a release, contains no clusters, or values that make none.
 
     Examples
     --------
@@ -89,6 +89,7 @@ class ReleasedClusters:
                 f"release must hold clusters, got one of {release.kind}: pass that of DPKMeans, "
                 "DPDensity or the like"
             )
+        check_release(release)
         self.release = release
 
     @property

@@ -114,7 +114,7 @@ class Field:
         """Check what every field has, then what this kind has."""
         for name in ("name", "unit", "title"):
             _numbers.printable(name, getattr(self, name))
-        _numbers.text("description", self.description)
+        _numbers.unicode_text("description", self.description)
         if not self.name:
             raise ParameterError(
                 "name must be that of a column, got an empty one", parameter="name", code="empty"
@@ -214,7 +214,7 @@ def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
             parameter=name,
             code="type",
         )
-    return tuple(values)
+    return tuple(_numbers.unicode_text(name, value) for value in values)
 
 
 @dataclass(frozen=True)

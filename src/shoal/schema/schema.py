@@ -102,6 +102,10 @@ class Schema:
                 parameter="missing_values",
                 code="type",
             )
+        for word in words:
+            _numbers.unicode_text("missing_values", word)
+        _numbers.printable("title", self.title)
+        _numbers.unicode_text("description", self.description)
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "missing_values", tuple(words))
 

@@ -136,7 +136,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
             parameter="schema",
             code="format",
         ) from None
-    except (ValueError, RecursionError):  # also what is not UTF-8
+    except (TypeError, ValueError, RecursionError):  # also no path, and what is not UTF-8
         raise ParameterError(
             f"schema must be a JSON file, got {str(path)!r}, which is no JSON",
             parameter="schema",

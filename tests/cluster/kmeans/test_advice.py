@@ -63,7 +63,9 @@ def test_advice_is_near_what_fits_give(n, d, k, epsilon, delta):
     assert advice.low <= advice.cost_ratio <= advice.high
     model = DPKMeans(k, epsilon=epsilon, delta=delta, bounds=(-1.0, 1.0), random_state=0)
     fitted = model.fit(made_up(n, d, k, 0))
-    assert (advice.method, advice.reason) == (fitted.method_, fitted.reason_)
+    # Only the records say whether they crowd enough for a tree.
+    assert fitted.reason_.startswith(advice.reason)
+    assert fitted.method_ in (advice.method, "grid" if advice.method == "tree" else None)
 
 
 @needs_files

@@ -8,7 +8,7 @@ import pytest
 from helpers.kmeans_problems import blobs
 from shoal.cluster import DPKMeans
 from shoal.cluster.kmeans._methods import METHODS
-from shoal.exceptions import ParameterError
+from shoal.exceptions import ParameterError, ReleaseError
 from shoal.privacy import Release
 from shoal.reports import label_on_device
 
@@ -66,8 +66,9 @@ def test_a_release_with_a_wrong_half_is_refused():
     release = json.loads(model(column_weights=[1.0, 0.5]).fit(X).release_.to_json())
     for wrong in ([1, 2, 3], [0, 5], ["a", 1]):
         release["values"]["half"] = wrong
-        with pytest.raises(ParameterError, match="half of 1 to"):
+        with pytest.raises(ReleaseError) as refused:
             label_on_device(Release.from_json(json.dumps(release)), X)
+        assert (refused.value.parameter, refused.value.code) == ("release", "format")
 
 
 @pytest.mark.parametrize(

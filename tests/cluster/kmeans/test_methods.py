@@ -69,7 +69,7 @@ def test_gaussian_noise_is_for_many_columns(delta):
 def test_delta_that_is_not_needed_is_not_spent():
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     fitted = model(delta=1e-6, ledger=ledger).fit(X)
-    assert (fitted.method_, fitted.guarantee_.delta) == ("tree", 0.0)
+    assert (fitted.method_, fitted.guarantee_.delta) == ("grid", 0.0)
     assert "delta is not used" in fitted.reason_
     (entry,) = ledger.entries
     assert isinstance(entry.event, PureEvent)
@@ -96,8 +96,19 @@ def test_delta_that_is_asked_for_is_used(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_method_that_was_asked_for_runs(method):
-    fitted = model(method=method).fit(X)
+    crowded = np.repeat([[-9.0, -9.0], [0.1, 0.1], [9.0, 9.0]], 5000, axis=0)
+    fitted = model(method=method, epsilon=5.0).fit(crowded if method == "tree" else X)
     assert (fitted.method_, fitted.reason_) == (method, "asked for")
+    assert fitted.release_.values["method"] == method
+
+
+@pytest.mark.parametrize("method", ["auto", "tree"])
+def test_a_tree_of_records_that_do_not_crowd_is_called_the_grid_that_ran(method):
+    even = np.random.default_rng(0).uniform(-9.0, 9.0, (3000, 2))
+    fitted = model(method=method).fit(even)
+    assert fitted.method_ == fitted.release_.values["method"] == "grid"
+    assert "cells" in fitted.release_.values
+    assert fitted.reason_.endswith("records do not crowd enough for a tree")
 
 
 @pytest.mark.parametrize("method", NAMES)

@@ -255,7 +255,7 @@ def test_every_method_takes_a_schema(method):
         assert fitted.release_.values["metric"] == "schema"
         assert (fitted.labels_ == fitted.predict(TABLE)).all()
     if method == "auto":
-        assert model(schema=numbers).fit(TABLE).method_ == "tree"
+        assert model(schema=numbers).fit(TABLE).method_ == "grid"
 
 
 def test_one_category_gives_no_warnings():

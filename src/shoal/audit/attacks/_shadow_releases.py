@@ -67,7 +67,7 @@ def shadow_releases(
 ) -> Shadows:
     """Fit an estimator on random halves of a table and look at each release from each target."""
     rng = np.random.default_rng(random_state)
-    coins = _coins(rng, fits, len(X))
+    coins = _coins(rng, fits, len(X), least=_fewest_members(model, len(X)))
     seeds: list[int | None] = [None] * fits
     if random_state is not None:
         # 32 bits are what numpy's RandomState takes; none occurs twice, or two fits would be one.
@@ -88,11 +88,26 @@ def shadow_releases(
     return Shadows(coins[:, targets], np.concatenate(features))
 
 
-def _coins(rng: np.random.Generator, fits: int, records: int) -> Bools:
+def _fewest_members(model: Any, records: int) -> int:
+    """Return how many members a fit needs at least, or refuse what halves often do not have."""
+    clusters = getattr(model, "n_clusters", 1)
+    least = clusters if isinstance(clusters, int) else 1
+    if least > records // 2:
+        raise ParameterError(
+            f"n_clusters must be at most half of the {records} records that are attacked, got "
+            f"{least}: fits see random halves; take fewer clusters, or leave the attack out",
+            parameter="n_clusters",
+            code="range",
+        )
+    return max(1, least)
+
+
+def _coins(rng: np.random.Generator, fits: int, records: int, *, least: int) -> Bools:
     coins = rng.random((fits, records)) < 0.5
-    # No estimator takes an empty table. With the records asked for, this never happens in practice.
-    while (empty := ~coins.any(axis=1)).any():
-        coins[empty] = rng.random((int(empty.sum()), records)) < 0.5
+    # No estimator takes an empty table, and k-means none of fewer records than clusters. With few
+    # clusters this never happens in practice.
+    while (few := coins.sum(axis=1) < least).any():
+        coins[few] = rng.random((int(few.sum()), records)) < 0.5
     return coins
 
 

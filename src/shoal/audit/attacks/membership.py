@@ -205,6 +205,14 @@ def _run(
     # The clusters of a clusterer are known after the split, so nothing is shared out by class.
     strata = np.zeros(len(records), dtype=np.int64) if labels is None else labels.values
     split = split_records(strata, rng)
+    clusters = getattr(target, "n_clusters", 1)
+    if isinstance(clusters, int) and clusters > len(split.members):
+        raise ParameterError(
+            f"n_clusters must be at most the {len(split.members)} members of a run, an eighth of "
+            f"the records, got {clusters}: take fewer clusters, or leave the attack out",
+            parameter="n_clusters",
+            code="range",
+        )
     noise, forest, own = rng.integers(1 << 32, size=3).tolist()
     trained = train_target(
         target,

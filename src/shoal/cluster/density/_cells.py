@@ -30,6 +30,8 @@ from shoal.noise import RandomSource
 
 __all__ = ["NoisyCells", "NoisyGrid", "ReleasedCells", "published_cells", "release_cells"]
 
+MAX_COUNT = 2**45  # of a cell: the sums of all cells are whole numbers of a machine
+
 
 class NoisyCells(Protocol):
     """Noisy counts of cells that fill the box; all of it is post-processing."""
@@ -138,8 +140,15 @@ def release_cells(
 
 
 def published_cells(values: Mapping[str, Any], budgets: DensityBudgets) -> NoisyCells:
-    """Return the noisy cells of a stratum of a release, as they were when it was made."""
+    """Return the noisy cells of a stratum of a release, as they were when it was made.
+
+    ValueError, KeyError or TypeError if what it holds cannot have been published.
+    """
+    counts = np.asarray(values["counts"])
+    if counts.dtype.kind != "i" or not (np.abs(counts) <= MAX_COUNT).all():
+        raise ValueError("counts are whole numbers")
     if "cell_low" in values:
         return published_crowded(values, budgets.cells)
-    counts = np.asarray(values["counts"]).reshape(tuple(values["shape"]))
+    if counts.shape != tuple(values["shape"]):
+        raise ValueError("counts have the shape of the grid")
     return NoisyGrid(counts, 1 / budgets.cells)

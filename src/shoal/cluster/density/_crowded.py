@@ -69,6 +69,9 @@ class Window:
         return (index << shift) - HALF, ((index + 1) << shift) - HALF
 
 
+WHOLE = Window(0, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64), -1)  # the box itself
+
+
 class WantedCells(NamedTuple):
     """Boxes where records may crowd, and how small their cells should be."""
 
@@ -259,8 +262,7 @@ def release_crowded(
     leaves = release_shape(engine, records, shape, half=HALF, contribution=1, source=source)
     windows = plan_windows(_wanted(leaves, records, shape, rest))
     own = _own_cells(windows)
-    corners = [window.corners(mine) for window, mine in zip(windows, own, strict=True)]
-    low, high = (np.concatenate(ends) for ends in zip(*corners, strict=True))
+    low, high = _corners(windows, own)
     (exact,) = engine.add_up(BoxKernel(low, high))
     counts = noise.counts(exact, rest, contribution=1, source=source)
     return CrowdedCells(windows, own, low, high, counts, 1 / rest)
@@ -275,13 +277,48 @@ def published_crowded(values: Mapping[str, Any], budget: float) -> CrowdedCells:
         for level, start, stop, parent in columns
     ]
     low, high, counts = (np.asarray(values[name]) for name in ("cell_low", "cell_high", "counts"))
-    return CrowdedCells(windows, _own_cells(windows), low, high, counts, 1 / _split(budget)[1])
+    # Every window has more cells than it replaces: few boxes have few windows.
+    if counts.shape != low.shape[:1] or not _are_nested(windows, 2 * len(low), low.shape[1]):
+        raise ValueError("windows lie within each other")
+    own = _own_cells(windows)
+    if not all(map(np.array_equal, (low, high), _corners(windows, own))):
+        raise ValueError("boxes are the cells of the windows")
+    return CrowdedCells(windows, own, low, high, counts, 1 / _split(budget)[1])
+
+
+def _are_nested(windows: list[Window], cells: int, columns: int) -> bool:
+    """Return whether each window lies within an earlier one, and all hold so many cells at most."""
+    for index, window in enumerate(windows):
+        ends = (window.start, window.stop)
+        if any(end.dtype.kind != "i" or end.shape != (columns,) for end in ends):
+            return False
+        first = index == 0 and window.parent == -1
+        if not (0 <= window.level <= LEVELS and (first or 0 <= window.parent < index)):
+            return False
+        around = WHOLE if first else windows[window.parent]
+        shift = window.level - around.level
+        if shift < 0 or any((end & ((1 << shift) - 1)).any() for end in ends):
+            return False
+        low, high = (end << shift for end in (around.start, around.stop))
+        held = (low <= window.start) & (window.start < window.stop) & (window.stop <= high)
+        whole = (low == window.start) & (window.stop == high)
+        if not (whole if first else held).all():
+            return False
+        cells -= math.prod(window.shape)
+    return bool(windows) and cells >= 0
 
 
 def _split(budget: float) -> tuple[float, float]:
     """Return the budgets of the tree's shape and of the counts."""
     shape = SHAPE_PART * budget
     return shape, budget - shape
+
+
+def _corners(windows: list[Window], own: list[Bools]) -> tuple[Ints, Ints]:
+    """Return the corners of the cells of all windows that no other one replaces."""
+    corners = [window.corners(mine) for window, mine in zip(windows, own, strict=True)]
+    low, high = (np.concatenate(ends) for ends in zip(*corners, strict=True))
+    return low, high
 
 
 def _own_cells(windows: list[Window]) -> list[Bools]:

@@ -40,6 +40,7 @@ from shoal.cluster.density._clusters import (
 from shoal.cluster.density._plan import plan_budgets
 from shoal.engines import HALF, Engine, Part
 from shoal.exceptions import DataError, ParameterError, ReleaseError
+from shoal.labels import check_release
 from shoal.noise import Lattice, as_source, disjoint_part
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 from shoal.schema import Schema
@@ -343,6 +344,7 @@ class DPDensity(CuratorsClusterer):
         """
         if release.kind != cls.__name__:
             raise ReleaseError(f"release must be of a {cls.__name__}, got one of {release.kind}")
+        check_release(release)
         values = release.values
         try:
             schema = Schema.from_dict(values["schema"]) if "schema" in values else None
@@ -359,12 +361,13 @@ class DPDensity(CuratorsClusterer):
             )
             model._noisy = tuple(published_cells(part, budgets) for part in parts)
             model._records = tuple(float(part["records"]) for part in parts)
+            model._check_choices()
         except (KeyError, TypeError, IndexError, ValueError):
             raise ReleaseError(
                 "release must hold the counts of its cells, got one without: make it anew"
             ) from None
         model.n_features_in_ = columns
-        if values["columns"] is not None:
+        if values.get("columns") is not None:
             model.feature_names_in_ = np.array(values["columns"], dtype=object)
         model.guarantee_ = release.guarantee
         model.bounds_ = schema_box(given_bounds(model), schema, columns)

@@ -13,7 +13,7 @@ from shoal.cluster.kmeans._auto import choose_n_clusters
 from shoal.cluster.kmeans._geometry import COSINE, Geometry
 from shoal.cluster.kmeans._methods import FitPlan
 from shoal.cluster.kmeans._private_bounds import private_box
-from shoal.cluster.kmeans._problem import KMeansResult, MethodChoice, Problem
+from shoal.cluster.kmeans._problem import KMeansResult, Problem
 from shoal.engines import HALF, Engine, total_weight
 from shoal.noise import Lattice, RandomSource
 from shoal.tables import ArrayTable, ArrowTable, SparkTable
@@ -28,7 +28,8 @@ class Fitted(NamedTuple):
     """What may be published, where, and the records' engine for the curator's own labels."""
 
     result: KMeansResult
-    choice: MethodChoice
+    method: str  # that ran
+    reason: str
     box: Box
     lattice: Lattice
     engine: Engine
@@ -93,9 +94,12 @@ def find_centers(
         problem = problem.with_n_clusters(k)
     choice = plan.method.settle(problem)
     result = _inside(choice.method.run(problem), plan.geometry)
+    reason = choice.reason
+    if result.ran:
+        reason = f"{reason}; records do not crowd enough for a {choice.method.name}"
     if "clusters_asked" in result.details:
-        choice = choice._replace(reason=f"{choice.reason}; noise leaves one mean")
-    return Fitted(result, choice, box, lattice, engine)
+        reason = f"{reason}; noise leaves one mean"
+    return Fitted(result, result.ran or choice.method.name, reason, box, lattice, engine)
 
 
 def _inside(result: KMeansResult, geometry: Geometry) -> KMeansResult:

@@ -85,6 +85,7 @@ class KMeansResult:
     noise_probability: Floats
     rounds: int  # passes over the records whose centers were released
     details: dict[str, Any] = field(default_factory=dict)  # what else may be published
+    ran: str = ""  # the method that ran, where the one that was chosen handed over to it
 
 
 class KMeansMethod(ABC):

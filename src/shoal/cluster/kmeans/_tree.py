@@ -11,6 +11,7 @@ as wide as the leaves around each center say.
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -74,11 +75,9 @@ class TreeMethod(SynopsisMethod):
         """Ask whether records crowd, and cluster the synopsis that suits them."""
         grid = GridMethod(self.model)
         crowd = crowd_budget(problem.n, problem.budget)
-        if not crowd:
-            return grid.run(problem)
         rest = problem.with_budget(problem.budget - crowd)
-        if not crowded(problem, crowd):
-            return grid.run(rest)
+        if not crowd or not crowded(problem, crowd):
+            return replace(grid.run(rest), ran=grid.name)
         return _cluster_tree(rest)
 
 

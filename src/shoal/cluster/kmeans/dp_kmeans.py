@@ -280,7 +280,7 @@ class DPKMeans(CuratorsClusterer):
             columns=getattr(self, "feature_names_in_", ()),
         )
         fitted = find_centers(self, counted_rows(table, given), given, plan, source)
-        self.method_, self.reason_ = fitted.choice.method.name, fitted.choice.reason
+        self.method_, self.reason_ = fitted.method, fitted.reason
         self.guarantee_ = replace(promise, uncounted=self.ledger is None)
         self._publish(fitted, plan.geometry, given.record, receipt)
         labels = None

@@ -18,6 +18,7 @@ import numpy as np
 from shoal._typing import Floats, Ints, Labels
 from shoal.cluster.profile._words import PARTS, word_columns
 from shoal.exceptions import DataError, ParameterError
+from shoal.labels import label_encoded
 from shoal.privacy import Release
 from shoal.reports import load_release
 from shoal.schema import (
@@ -183,7 +184,7 @@ class Labeler:
             encoded = self.schema.encode_columns(columns)
         else:
             encoded = [_numbers(name, columns[name]) for name in self.columns]
-        return load_release(self.release).predict_encoded(np.stack(encoded, axis=1))
+        return label_encoded(self.release, np.stack(encoded, axis=1))
 
 
 def _numbers(name: str, column: Column) -> Floats:

@@ -189,6 +189,8 @@ def compare_methods(
     specs = (utility, attacked) if attacks else (utility,)
     before, total = len(utility.trials()), sum(len(spec.trials()) for spec in specs)
     rows = RowMaker(contenders, baseline, delta)
+    # First of all: it refuses more clusters than halves of the records can have.
+    control = attack_without_privacy(table) if attacks else {}
     with ExitStack() as stack:
         kept: list[RecordStore | None] = [None] * len(specs)
         if store is not None:
@@ -216,7 +218,7 @@ def compare_methods(
         rows=rows.all(fits, attack_records),
         epsilons=tuple(sorted(utility.epsilons)),
         runs=utility.repeats,
-        control=attack_without_privacy(table) if attacks else {},
+        control=control,
         left_out=chosen.left_out,
         delta=delta,
     )
