@@ -3,7 +3,7 @@
 // Epsilons are added up exactly, in units of 2^-1074: every double is a whole number of them.
 
 import { promiseOf } from "./campaign.js";
-import { badParameter, fail, roundedUp } from "./errors.js";
+import { badParameter, fail } from "./errors.js";
 
 /** @import { Campaign } from "./campaign.js" */
 /** @import { KeptReport } from "./state.js" */
@@ -46,7 +46,7 @@ export function charge(campaign, reports, limits) {
   );
   refuse(
     exceeds(add([...mine, promise]), allowed * promise.epsilon),
-    `campaign "${id}" allows epsilon = ${roundedUp(allowed * promise.epsilon)} of a ${unit}, which was spent`,
+    `campaign "${id}" allows ${allowed} times epsilon = ${promise.epsilon} of a ${unit}, which was spent`,
   );
   const another = reports.find((report) => report.campaign !== id);
   refuse(!limits && another, another && oneCampaign(another.campaign, id));

@@ -176,13 +176,14 @@ export class Device {
       Object.keys(campaigns).map(async (id) => {
         const { campaign, digest } = await this.#agreements.open(campaigns[id]);
         const mine = reports.filter((report) => report.campaign === id);
+        const total = (/** @type {"epsilon" | "slack"} */ cost) => mine.reduce((sum, report) => sum + report[cost], 0);
         return {
           campaign: structuredClone(campaign),
           digest,
           drawn: mine.length,
           acknowledged: mine.filter((report) => report.acknowledged).length,
-          epsilon: mine.reduce((sum, report) => sum + report.epsilon, 0),
-          slack: mine.reduce((sum, report) => sum + report.slack, 0),
+          epsilon: total("epsilon"),
+          slack: total("slack"),
         };
       }),
     );
@@ -215,8 +216,8 @@ export class Device {
       const { notion, unit, epsilon, slack = 0 } = promiseOf(campaign.mechanism);
       const body = toBase64(encodeIndices(campaign.report_format, draw(record, secureWords)));
       const key = token();
-      const cost = { notion, unit, epsilon, slack };
-      kept = { key, campaign: id, mechanism, value, body, sealed: null, ...cost, acknowledged: false };
+      const sealed = null;
+      kept = { key, campaign: id, mechanism, value, body, sealed, notion, unit, epsilon, slack, acknowledged: false };
       duplicate = false;
       return { ...now, reports: [...now.reports, kept] };
     });

@@ -14,7 +14,7 @@ export const LARGEST_EPSILON = 1000; // of thresholds: from here on they do not 
  * @returns {asserts holds}
  */
 export function checkFormat(holds) {
-  if (!holds) fail("campaign", "report_format and slack must be those of the mechanism, and epsilon finite and > 0: do not take part in this campaign");
+  if (!holds) fail("campaign", "report_format, slack and epsilon must be those of the mechanism: do not take part in this campaign");
 }
 
 /** @param {unknown} n */
