@@ -114,10 +114,11 @@ def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
 def _is_axis(given: Any) -> bool:
     if not isinstance(given, Sequence) or len(given) != len(Axis._fields):
         return False
+    ends: list[Any] = list(given[1:])
     # Whole numbers beyond these are no columns, and no doubles.
     return all(
-        isinstance(end, Real) and not isinstance(end, bool) and abs(end) <= LARGEST
-        for end in given[1:]
+        isinstance(end, Real) and not isinstance(end, bool) and -LARGEST <= end <= LARGEST
+        for end in ends
     )
 
 
