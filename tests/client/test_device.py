@@ -500,11 +500,11 @@ def test_results_must_hold_a_release(path):
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ('"metric": "euclidean", "centers": 1' + "0" * 400, "got values that make none"),
+        ('"metric": "euclidean", "centers": 1' + "0" * 400, "must hold clusters: centers"),
         (
             '"metric": "cells", "cells": "x", "clusters": {}, "shape": [2, 2], "grid": 2, '
             '"low": [0, 0], "high": [1, 1], "half": 4',
-            "got values that make none",
+            "must hold clusters: cells",
         ),
         ('"metric": ' + "[" * 500 + "]" * 500, "must not be nested"),  # by JSON or by shoal
     ],

@@ -1,24 +1,15 @@
 """Documents that come from outside, of every kind: a valid one, its reader, and all its uses."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from contracts.outside_kinds import BOX, MIXED, POINTS, SCHEMA, TABLE, Kind, from_file, shows
+from contracts.outside_releases import CLUSTER_USES, RELEASE_USES, clusters, other_releases
 from helpers.campaigns import KEY, shuffled_campaign, signed_campaign
 from shoal.campaigns import Campaign, open_campaign
-from shoal.cluster import (
-    ClusterProfile,
-    DPDensity,
-    DPKMeans,
-    DPWaveCluster,
-    PrivateCopy,
-    learn_schema,
-)
-from shoal.cluster.density._crowded import CrowdedCells, Window, _corners, _own_cells
 from shoal.exceptions import ParameterError
 from shoal.mechanisms import (
     Duchi,
@@ -44,104 +35,13 @@ from shoal.privacy import (
     amplify,
 )
 from shoal.privacy._ledger_file import Head
-from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans, TwoRoundCampaign, load_release
+from shoal.reports import TwoRoundCampaign, load_release
 from shoal.schema import (
-    Category,
-    Date,
-    Field,
-    Flag,
-    Number,
-    Ordinal,
-    Place,
     Schema,
-    Text,
     import_table_schema,
 )
 
-__all__ = [
-    "BOX",
-    "LEDGER_USES",
-    "Kind",
-    "from_file",
-    "kinds",
-    "plain_release",
-    "shows",
-    "small_clusters",
-]
-
-RNG = np.random.default_rng(0)
-POINTS = np.concatenate([RNG.normal(-1.5, 0.3, (150, 2)), RNG.normal(1.5, 0.3, (150, 2))])
-BOX = ([-3.0, -3.0], [3.0, 3.0])
-TABLE = {
-    "age": [30, None, 70] * 20,
-    "income": [100.0, 5e4, None] * 20,
-    "city": ["A", "B", "C"] * 20,
-    "member": ["yes", "no", None] * 20,
-    "joined": ["2012-05-06", None, "2024-02-29"] * 20,
-    "grade": ["low", "mid", "none"] * 20,
-    "home": ["8.5, 47.4", None, "8.6, 47.3"] * 20,
-    "customer": list(range(60)),
-    "note": ["good", "bad", None] * 20,
-}
-SCHEMA = Schema(
-    [
-        Number("age", minimum=0, maximum=120, unit="years", whole=True, weight=20.0),
-        Number("income", minimum=0, maximum=1e6, scale="log"),
-        Category("city", ["A", "B"], weight=3.0),
-        Flag("member", missing="fill", fill="false"),
-        Date("joined", minimum="2010-01-01", maximum="2026-12-31"),
-        Ordinal("grade", ["low", "mid", "high"], weight=0.1),
-        Place("home", center=(8.5, 47.4), radius=20.0),
-        Field("customer", role="ignore"),
-        Text("note"),
-    ],
-    ("", "n/a"),
-    title="People",
-)
-PLACES = Schema([Place("home", center=(8.5, 47.4), radius=20.0, missing="refuse")])
-AT_HOME = {"home": ["8.5, 47.4"] * 300 + ["8.6, 47.3"] * 300}
-AGE = Number("age", minimum=0, maximum=120, missing="refuse")
-INCOME = Number("income", minimum=0, maximum=1e6, scale="log", missing="refuse")
-NUMBERS = Schema([AGE, INCOME])
-MIXED = Schema([AGE, Category("city", ["A", "B"])])
-OF_CITIES = {"age": [30, 70] * 300, "income": [1e3, 1e5] * 300, "city": ["A", "B"] * 300}
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of document.
-
-    ``make`` returns valid ones, as values of JSON; ``read`` reads one, as those values or, where
-    ``text`` is set, as the bytes of a file; ``uses`` are all that can be done with what was read.
-    """
-
-    name: str
-    make: Callable[[], Iterable[Any]]
-    read: Callable[[Any], Any]
-    uses: Sequence[Callable[[Any], Any]]
-    text: bool = False
-
-    def __str__(self) -> str:
-        return self.name
-
-
-def from_file(
-    folder: Path, read: Callable[[Path], Any], name: str = "document.json"
-) -> Callable[[bytes], Any]:
-    """Return a reader of the bytes of a file."""
-
-    def from_bytes(content: bytes) -> Any:
-        path = folder / name
-        path.write_bytes(content)
-        return read(path)
-
-    return from_bytes
-
-
-def shows(one: Any) -> None:
-    """Write what was read."""
-    repr(one)
-    str(one)
+__all__ = ["LEDGER_USES", "kinds"]
 
 
 # Schemas
@@ -282,103 +182,6 @@ GUARANTEE_USES = (
 )
 
 
-# Releases
-SEEDED: dict[str, Any] = {"random_state": 0}
-SOME: dict[str, Any] = {"epsilon": 0.5, **SEEDED}
-
-
-def small_clusters() -> Release:
-    """Return a release that is fitted in no time."""
-    return DPKMeans(2, bounds=BOX, **SOME).fit(POINTS).release_
-
-
-def _noise() -> Any:
-    return Laplace(epsilon=40.0, bounds=BOX, **SEEDED)
-
-
-MODELS: tuple[Callable[[], Any], ...] = (
-    lambda: DPKMeans(2, bounds=BOX, column_weights=[1.0, 7.0], **SOME).fit(POINTS),
-    lambda: DPKMeans(2, metric="cosine", **SOME).fit(POINTS),
-    lambda: DPKMeans(2, schema=SCHEMA, **SOME).fit(TABLE),
-    lambda: DPKMeans(2, schema=PLACES, **SOME).fit(AT_HOME),
-    lambda: DPKMeans(2, bounds=([-3.0] * 20, [3.0] * 20), **SOME).fit(np.hstack([POINTS] * 10)),
-    lambda: DPDensity(bounds=BOX, **SOME).fit(POINTS),
-    lambda: DPDensity(bounds=(-3.0, 3.0), **SOME).fit(POINTS[:, :1]),
-    lambda: DPDensity(bounds=([-3.0] * 3, [3.0] * 3), **SOME).fit(np.hstack([POINTS] * 2)[:, :3]),
-    lambda: DPDensity(schema=NUMBERS, **SOME).fit(OF_CITIES),
-    lambda: DPDensity(schema=MIXED, **SOME).fit(OF_CITIES),
-    lambda: DPDensity(schema=PLACES, **SOME).fit(AT_HOME),
-    lambda: DPWaveCluster(bounds=BOX, epsilon=5.0, grid=8, **SEEDED).fit(POINTS),
-    lambda: NoiseAwareKMeans(2, mechanism=_noise(), **SEEDED).fit(_noise().fit_transform(POINTS)),
-    lambda: NoiseAwareDensity(mechanism=_noise(), **SEEDED).fit(_noise().fit_transform(POINTS)),
-)
-
-
-def _clusters() -> Iterator[Any]:
-    yield plain_release(small_clusters())
-    yield from (plain_release(fit().release_) for fit in MODELS)
-    yield _boxes()
-
-
-def _other_releases() -> list[Any]:
-    clusters = Release.from_json(json.dumps(plain_release(MODELS[2]().release_)))
-    template = Schema([Number("age"), Category("city")])
-    learned = learn_schema(TABLE, template, epsilon=5.0, delta=1e-6, random_state=0)
-    copy = PrivateCopy(bounds=BOX, random_state=0).fit(POINTS)
-    profile = ClusterProfile(clusters, random_state=0).fit(TABLE)
-    return [plain_release(one.release_) for one in (learned, copy, profile)]
-
-
-def _boxes() -> Any:
-    """Return a release of few boxes, which only much larger tables have otherwise."""
-    outer = Window(2, np.array([0, 0]), np.array([4, 4]), -1)
-    inner = Window(3, np.array([2, 2]), np.array([4, 6]), 0)
-    windows, own = [outer, inner], _own_cells([outer, inner])
-    low, high = _corners(windows, own)
-    counts = np.arange(len(low)) ** 2
-    model = DPDensity(bounds=BOX, epsilon=0.5, random_state=0).fit(POINTS)
-    model._noisy = (CrowdedCells(windows, own, low, high, counts, 4.0),)
-    model._find_clusters(None)
-    return plain_release(model.release_)
-
-
-def plain_release(release: Release) -> Any:
-    """Return a release as a document; of a seed, as the same numbers without one would be."""
-    plain = json.loads(release.to_json())
-    plain["guarantee"]["seeded"] = False
-    return plain
-
-
-def _records(clusters: Any) -> Any:
-    """Return records that the document is of, as far as it says."""
-    if clusters.schema is not None:
-        return TABLE if "note" in clusters.schema.all_columns else {**OF_CITIES, **AT_HOME}
-    columns = clusters.release.values.get("columns")
-    width = np.shape(clusters.release.values.get("low"))
-    points = np.resize(POINTS, (20, width[0] if width else 2))
-    return dict(zip(columns, points.T, strict=True)) if columns else points
-
-
-RELEASE_USES = (
-    shows,
-    lambda release: release._repr_html_(),
-    lambda release: Release.from_json(release.to_json()),
-)
-CLUSTER_USES = (
-    shows,
-    lambda clusters: str(clusters.release),
-    lambda clusters: clusters._repr_html_(),
-    lambda clusters: (clusters.n_clusters, clusters.schema, str(clusters.guarantee)),
-    lambda clusters: clusters.predict(_records(clusters)),
-    lambda clusters: clusters.transform(_records(clusters)),
-    lambda clusters: clusters.to_frame(),
-    lambda clusters: clusters.to_geojson(),
-    lambda clusters: clusters.plot(),
-    lambda clusters: DPDensity.from_release(clusters.release),
-    lambda clusters: ClusterProfile(clusters.release, schema=clusters.schema).fit(TABLE),
-)
-
-
 # Ledgers
 def _ledgers() -> list[Any]:
     """Return the content of lines, without what chains them."""
@@ -456,6 +259,6 @@ def kinds(folder: Path) -> list[Kind]:
         ),
         Kind("guarantee", _guarantees, Guarantee.from_dict, GUARANTEE_USES),
         Kind("ledger", _ledgers, lambda lines: _chained(lines, folder), LEDGER_USES),
-        Kind("release", _other_releases, from_file(folder, Release.load), RELEASE_USES, text=True),
-        Kind("clusters", _clusters, from_file(folder, load_release), CLUSTER_USES, text=True),
+        Kind("release", other_releases, from_file(folder, Release.load), RELEASE_USES, text=True),
+        Kind("clusters", clusters, from_file(folder, load_release), CLUSTER_USES, text=True),
     ]

@@ -8,15 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from contracts.outside_documents import (
-    BOX,
-    LEDGER_USES,
-    Kind,
-    from_file,
-    plain_release,
-    shows,
-    small_clusters,
-)
+from contracts.outside_documents import LEDGER_USES
+from contracts.outside_kinds import BOX, Kind, from_file, shows
+from contracts.outside_releases import plain_release, small_clusters
 from helpers.campaigns import KEY, MECHANISM, SEALING_KEY, shuffled_campaign, signed_campaign
 from shoal.campaigns import PublicKey, SealingKey, SealingPublicKey, SigningKey, open_campaign
 from shoal.cli._input import parse_bounds_file

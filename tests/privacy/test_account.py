@@ -14,13 +14,16 @@ import numpy as np
 import pytest
 
 from helpers.cases import case
-from shoal.exceptions import BudgetExceededError
+from shoal.exceptions import BudgetExceededError, ShoalError
 from shoal.privacy import (
     Adjacency,
     ApproximateEvent,
+    Composed,
     Event,
     GDPEvent,
+    Ledger,
     PureEvent,
+    Repeated,
     epsilon_to_gdp,
     gdp_to_delta,
 )
@@ -237,3 +240,43 @@ def test_no_epsilon_is_so_large_that_squares_of_mu_miss_it() -> None:
 def test_a_limit_whose_square_of_mu_is_no_double() -> None:
     account = Account(Limits(epsilon=1e308, delta=1e-6, gdp_delta=1e-6))
     account.check(account.price(GDPEvent(mu=1.0), ADD_REMOVE, "central"))
+
+
+def repeated(event, depth):
+    for _ in range(depth):
+        event = Repeated(event=event, times=2**53)
+    return event
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Composed(events=[PureEvent(epsilon=1.7e308)] * 2),
+        repeated(PureEvent(epsilon=1.0), 21),
+        repeated(GDPEvent(mu=1.0), 40),
+        repeated(ApproximateEvent(epsilon=1.0, delta=1e-9), 21),
+    ],
+    ids=["sum", "steps", "gaussian", "approximate"],
+)
+def test_a_spend_beyond_float64_is_refused_and_nothing_recorded(event):
+    ledger = Ledger(epsilon=1.7e308, delta=0.5)
+    for ask in (ledger.check, ledger.spend):
+        with pytest.raises(ShoalError):
+            ask(event)
+    assert len(ledger) == 0
+    assert ledger.spent == ()
+
+
+def test_many_small_steps_are_added_exactly():
+    """Their number is beyond a float, their sum is not."""
+    ledger = Ledger(epsilon=1.0)
+    ledger.spend(repeated(PureEvent(epsilon=2.0**-1070), 20))
+    assert ledger.spent[0].epsilon == 2.0 ** (1060 - 1070)
+
+
+def test_the_largest_limits_are_shown():
+    for epsilon in (1e18, 1e200, 1.7e308):
+        ledger = Ledger(epsilon=epsilon, delta=1e-9)
+        ledger.spend(PureEvent(epsilon=1.0))
+        assert str(ledger)
+        assert ledger.remaining > 0.9 * epsilon

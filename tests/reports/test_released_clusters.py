@@ -14,7 +14,7 @@ from shoal.exceptions import DataError, ParameterError, ReleaseError
 from shoal.mechanisms import Laplace
 from shoal.privacy import Release
 from shoal.reports import NoiseAwareDensity, NoiseAwareKMeans
-from shoal.schema import Category, Date, Flag, Number, Ordinal, Schema
+from shoal.schema import Category, Date, Flag, Number, Ordinal, Place, Schema
 
 SCHEMA = Schema(
     [
@@ -213,3 +213,12 @@ def test_strata_and_cells_of_a_schema():
     alone = DPDensity(schema=Schema(fields[:1]), epsilon=2.0, n_clusters=2, random_state=0)
     ages = load_release(alone.fit(table).release_).to_frame()["age"]
     assert sorted(ages) == pytest.approx([25.0, 75.0], abs=3.0)
+
+
+def test_a_place_beside_a_number_is_drawn():
+    """It has one name in the table, and two columns of cells."""
+    home = Place("home", center=(8.5, 47.4), radius=20.0, missing="refuse")
+    age = Number("age", minimum=0, maximum=120, missing="refuse")
+    table = {"home": ["8.5, 47.4", "8.6, 47.3"] * 300, "age": [30, 70] * 300}
+    model = DPDensity(schema=Schema([home, age]), epsilon=0.5, random_state=0).fit(table)
+    assert load_release(model.release_).plot()

@@ -54,6 +54,8 @@ CREATE TABLE results (
     campaign TEXT PRIMARY KEY, digest TEXT NOT NULL, release TEXT NOT NULL, seal BLOB NOT NULL
 );
 """
+# Of SQLite, and of its words about a damaged file, which quote bytes of it that may be no text.
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
 # What SQLite says where the file is whole but cannot be used now.
 UNUSABLE = {
     "SQLITE_BUSY": "others hold it",
@@ -272,14 +274,14 @@ class DeviceFile:
         """Read, or change all or nothing; with ``write`` nobody else changes anything meanwhile."""
         try:
             connection = _connect(self.path)
-        except sqlite3.Error as failure:
+        except FAILURES as failure:
             raise self._refusal(failure) from None
         try:
             _check_header(connection, self.path)
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             yield Rows(connection, self.path)
             connection.execute("COMMIT")
-        except sqlite3.Error as failure:
+        except FAILURES as failure:
             raise self._refusal(failure) from None
         finally:
             connection.close()  # what was not committed is undone
@@ -314,7 +316,7 @@ class DeviceFile:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
 
-    def _refusal(self, failure: sqlite3.Error) -> LedgerFileError:
+    def _refusal(self, failure: Exception) -> LedgerFileError:
         # The text of a failure may hold what is in the file; its name does not.
         name = getattr(failure, "sqlite_errorname", "") or ""
         family = "_".join(name.split("_")[:2])

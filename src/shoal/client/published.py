@@ -14,7 +14,7 @@ from shoal.campaigns import Campaign
 from shoal.client.delivery import Retries, ask, refusal
 from shoal.client.device_file import Published
 from shoal.client.transport import Request, Transport
-from shoal.exceptions import CampaignError, ParameterError, ReleaseError, ShoalError
+from shoal.exceptions import CampaignError, ParameterError, ReleaseError
 from shoal.labels import label_on_device
 from shoal.privacy import Release
 
@@ -51,12 +51,10 @@ def label_record(published: Published, campaign: Campaign, x: Any) -> int:
         x = values_by_name(x, fitted_names(mechanism))
     try:
         label = label_on_device(_release(published), x)
-    except ShoalError:
-        raise
-    except (ArithmeticError, LookupError, TypeError, ValueError):  # its text may quote numbers
+    except ReleaseError as failure:
         raise CampaignError(
-            f"results of campaign {campaign.id!r} must hold clusters, got values that make none: "
-            "no label was made"
+            f"results of campaign {campaign.id!r} must hold clusters: {failure.message}; no label "
+            "was made"
         ) from None
     if not isinstance(label, int):
         raise ParameterError("x must be one record, got a table")

@@ -5,7 +5,6 @@ curator learns at once that a file is broken, and not when a label or a picture 
 """
 
 import math
-import numbers
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -303,7 +302,7 @@ def _array(
     try:
         array = np.asarray(given)
     except ValueError:  # of numpy, about lists of several lengths
-        array = np.empty(0, dtype=object)
+        _refuse(values, name, "be numbers, as many in each row")
     kinds, noun = ("iu", "whole numbers") if whole else ("iuf", "numbers")
     if limits is TRUTH:
         kinds, noun = "b", "truths"
@@ -323,8 +322,8 @@ def _array(
 
 def _number(values: Values, name: str, limits: tuple[float, float]) -> None:
     number = values.get(name)
-    real = isinstance(number, numbers.Real) and not isinstance(number, bool)
-    if not real or not limits[0] <= number <= limits[1]:
+    real = isinstance(number, int | float) and not isinstance(number, bool)
+    if number is None or not real or not limits[0] <= number <= limits[1]:
         _refuse(values, name, f"be a number from {limits[0]:g} to {limits[1]:g}")
 
 

@@ -114,11 +114,12 @@ def checked_axes(axes: Sequence[Any]) -> tuple[Axis, ...]:
 def _is_axis(given: Any) -> bool:
     if not isinstance(given, Sequence) or len(given) != len(Axis._fields):
         return False
-    # Whole numbers beyond these are no columns, and no doubles.
-    return all(
-        isinstance(end, Real) and not isinstance(end, bool) and abs(end) <= LARGEST
-        for end in given[1:]
-    )
+    return all(map(_is_end, given[1:]))
+
+
+def _is_end(end: Any) -> bool:
+    number = isinstance(end, Real) and not isinstance(end, bool)
+    return number and bool(np.abs(end) <= LARGEST)  # beyond it there is no double, and no column
 
 
 def axis_bounds(axes: Sequence[Axis]) -> tuple[Floats, Floats]:

@@ -215,7 +215,7 @@ class Partitions:
         for block in plain["blocks"]:
             kind = block.get("kind") if isinstance(block, Mapping) else None
             _numbers.choice("kind", kind, sorted(_KINDS))
-            blocks.append(_KINDS[kind].from_dict(block))
+            blocks.append(_KINDS[str(kind)].from_dict(block))
         return cls(blocks)
 
     def __add__(self, other: Self) -> Self:

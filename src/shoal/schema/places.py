@@ -283,7 +283,7 @@ class Place(Field):
     def _degrees(self, name: str, value: Any) -> tuple[float, float]:
         rule = f"{name} of field {self.name!r} must be (longitude, latitude) in degrees"
         listed = isinstance(value, list | tuple | np.ndarray) and len(value) == PAIR
-        if not listed or any(np.ndim(one) for one in value):
+        if not listed or any(isinstance(one, list | tuple) or np.ndim(one) for one in value):
             raise ParameterError(
                 f"{rule}, got {_numbers.shown(value)}", parameter=name, code="shape"
             )

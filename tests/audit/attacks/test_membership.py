@@ -268,3 +268,9 @@ def test_bad_data(change, message):
     call = {"target": None, "X": X, "y": y, "attack": "yeom", "runs": 1}
     with pytest.raises(DataError, match=message):
         membership_inference(**{**call, **change})
+
+
+def test_more_clusters_than_members_are_refused():
+    with pytest.raises(ParameterError) as refused:
+        membership_inference(KMeans(9, n_init=1), np.eye(64, 2), runs=1, random_state=0)
+    assert (refused.value.parameter, refused.value.code) == ("n_clusters", "range")

@@ -1,12 +1,13 @@
 """A comparison finds what it must on made-up records, goes on where it stopped, keeps no record."""
 
+import dataclasses
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from shoal.exceptions import DataError, TrialError
+from shoal.exceptions import DataError, ParameterError, TrialError
 from shoal.experiments import Provenance
 from shoal.experiments.compare import (
     ComparedTable,
@@ -97,6 +98,24 @@ def test_rows_come_as_they_are_finished_and_attacks_can_be_left_out(file, tmp_pa
     page = compare_report(tmp_path / "report.html", comparison, made=MADE).read_text("utf-8")
     assert "What an attacker learns" not in page
     assert "Nothing was attacked" in page
+
+
+def test_more_clusters_than_halves_have_records_are_refused_before_anything_is_fitted(file):
+    table = table_of(file, n_clusters=2)
+    many = len(AttackWork.of_table(table, ()).X) // 2 + 1
+    table = dataclasses.replace(
+        table, baseline=dataclasses.replace(table.baseline, n_clusters=many)
+    )
+    steps = []
+    with pytest.raises(ParameterError) as refused:
+        compare_methods(
+            table,
+            choose_contenders(2, ["DPKMeans-grid"]),
+            epsilons=[1.0],
+            progress=lambda *step: steps.append(step),
+        )
+    assert (refused.value.parameter, refused.value.code) == ("n_clusters", "range")
+    assert steps == []
 
 
 def test_no_record_is_shown(file):
