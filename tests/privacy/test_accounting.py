@@ -61,6 +61,10 @@ def test_metric_events_have_a_unit() -> None:
     assert metric_cost(Composed(events=[kilometer, kilometer])) == ("km", 1.0)
     meters = MetricEvent(epsilon=1.0, unit="m")
     assert metric_cost(Composed(events=[kilometer, meters])) == ("km", 1000.5)
+    assert metric_cost(Repeated(event=kilometer, times=3)) == ("km", 3 * metric_cost(kilometer)[1])
+    assert metric_cost(Composed(events=[meters, Repeated(event=meters, times=2)])) == ("m", 3.0)
+    twice = Composed(events=[Repeated(event=kilometer, times=2), meters])
+    assert metric_cost(twice) == ("km", 2 * metric_cost(kilometer)[1] + 1000)
     for other in (MetricEvent(epsilon=1.0, unit="year"), PureEvent(epsilon=1.0)):
         with pytest.raises(GuaranteeError, match=r"cannot be compared|metric events only"):
             metric_cost(Composed(events=[kilometer, other]))
