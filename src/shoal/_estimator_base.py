@@ -47,13 +47,15 @@ if _base is not None and hasattr(require("sklearn.utils.validation", extra=""), 
     # In metadata routing: no metadata of this name is asked for.
     UNUSED: Any = require("sklearn.utils.metadata_routing", extra="").UNUSED
 
-    def validate_data(estimator: Any, X: Any, **kwargs: Any) -> Any:
+    def _validate(estimator: Any, X: Any, **kwargs: Any) -> Any:
         """Return a table of finite numbers, whatever is switched off for estimators of others.
 
         A value that is missing or infinite would be found after the spend, or never.
         """
         with _sklearn.config_context(assume_finite=False, array_api_dispatch=False):
             return _validation.validate_data(estimator, X, **kwargs)
+
+    validate_data: Any = _validate
 else:
     _config = dict
     BaseEstimator = _plain_estimator.BaseEstimator

@@ -1,5 +1,6 @@
 """The body that one record lies in: what it costs there, exactly, and how little noise it needs."""
 
+import itertools
 import math
 
 import numpy as np
@@ -125,10 +126,18 @@ def test_counts_and_sums_come_back_without_noise():
     assert noisy.sums[:, BODY.intervals] == pytest.approx(exact.sums[:, BODY.intervals], abs=10)
 
 
+def uneven_body():
+    """Return a body of two boxes of noise and a category."""
+    widths = np.concatenate([np.full(4, math.sqrt(0.5)), np.linspace(0.05, 1.0, 300)])
+    return Body.scaled(widths, HALF, (slice(0, 4),))
+
+
+@pytest.mark.parametrize("make", [adult_body, uneven_body])
 @pytest.mark.parametrize("root", [2, 3])
-def test_the_division_of_the_budget_is_the_best(root, monkeypatch):
+def test_the_division_of_the_budget_is_the_best(root, make, monkeypatch):
+    """No step gets a hundredth too much or too little, and no other division does better."""
     noise = PureNoise(1.0) if root == 3 else GDPNoise(1.0)
-    body, rng = adult_body(), np.random.default_rng(0)
+    body, rng = make(), np.random.default_rng(0)
     best = body.split(root=root)
     assert best.sum() == pytest.approx(1.0)
 
@@ -138,6 +147,9 @@ def test_the_division_of_the_budget_is_the_best(root, monkeypatch):
         return (deviations.columns**2).sum() + (deviations.counts * HALF) ** 2
 
     least = total(best)
+    for step, factor in itertools.product(range(len(best)), (0.99, 1.01)):
+        other = best * np.where(np.arange(len(best)) == step, factor, 1.0)
+        assert total(other / other.sum()) > least
     for _ in range(20):
         other = best * rng.uniform(0.8, 1.25, len(best))
         assert total(other / other.sum()) > least

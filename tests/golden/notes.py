@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal import __version__
+
 DIGITS = 12
 # A dyadic number such as 1 + 2**-13 lies exactly between two numbers of 12 digits, where the last
 # bit would decide. This shift takes it away from there by hundreds of those bits.
@@ -159,6 +161,8 @@ class Notes:
 
     def _dataclass(self, value: Any) -> Any:
         fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        if fields.get("slack") == 0:  # only metric promises have one, and their documents
+            del fields["slack"]
         if type(value).__str__ is not object.__str__ and type(value).__name__ != "Entry":
             fields["text"] = str(value)
         return self.plain(fields)
@@ -170,6 +174,7 @@ class Notes:
 
     def _text(self, text: str) -> str:
         text = text.replace(str(self.folder), "<folder>").replace(getpass.getuser(), "<who>")
+        text = text.replace(__version__, "<version>")
         text = HASH.sub("<hash>", DATE.sub("<date>", text))
         return LAYOUT.sub(" ", text).strip()
 

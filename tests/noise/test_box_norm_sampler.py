@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from helpers.noise_distributions import DRAWS, FALSE_ALARM, chi_square_p
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, box_norm
 
@@ -228,3 +229,66 @@ def test_error_of_the_doubles_is_below_the_slack(columns, dropped, monkeypatch):
                 z = gamma * (2 * x - 1)
                 shares.append(float(abs(z - float(caught[0][i, row])) / bound))
     assert np.max(shares) < 0.51
+
+
+def words_of_chances(columns, chances, count=400):
+    """Return words of which, in each other vector, one chance or all of them are given."""
+    words = SeededSource(9).words((2 * columns + 1) * count).reshape(-1, count)
+    given = np.arange(0, count, 2)
+    for_each = np.arange(count // 2, dtype=np.uint64)
+    if chances == "near 1":  # the sum of their logarithms is small, and errors of it are not
+        words[columns:, given] = (
+            np.uint64(2**63) - (for_each + np.uint64(1)) * np.uint64(2**40)
+        ) << np.uint64(1)
+    else:  # few of the bits are known
+        small = for_each * np.uint64(16) + np.uint64(chances)
+        words[columns + given % (columns + 1), given] = small << np.uint64(1)
+    return words
+
+
+@pytest.mark.parametrize(
+    ("scales", "chances"),
+    [
+        ((2.0**44,), 2**40),
+        ((2.0**41, 2.0**42, 2.0), 2**40),
+        ((2.0**39,) * 9, 2**40),
+        ((2.0**48,), "near 1"),
+        ((2.0**46, 2.0**47), "near 1"),
+        ((2.0**9,), 2**12),
+        ((2.0**8, 2.0**9, 2.0), 2**12),
+        ((2.0**7,) * 9, 2**12),
+    ],
+)
+def test_intervals_settle_what_doubles_may_get_wrong_and_no_more(scales, chances, monkeypatch):
+    """The bound of lemma 8 of proofs/noise.md, term by term; both sides of it occur."""
+    import mpmath
+
+    columns = len(scales)
+    words = words_of_chances(columns, chances)
+    looked_at = []
+    monkeypatch.setattr(
+        MODULE,
+        "settle",
+        lambda _evaluate, known, _bits, _source: looked_at.append(tuple(known)) or [0] * columns,
+    )
+    box_norm(words.shape[1], scales=scales, source=Scripted(*words.ravel().tolist()))
+    decided = {True: 0, False: 0}
+    for prefixes in (words >> np.uint64(1)).T.tolist():
+        with mpmath.workprec(120):
+            uniforms = [mpmath.mpf(prefix) / 2**63 for prefix in prefixes]
+            gamma = -sum(mpmath.log(chance) for chance in uniforms[columns:])
+            off = max(
+                abs(side - mpmath.nint(side))
+                for side in (
+                    2 * scale * gamma * (uniform - 0.5)
+                    for scale, uniform in zip(scales, uniforms[:columns], strict=True)
+                )
+            )
+            bound = 2.0**-62 / min(uniforms[columns:]) + 2.0**-51
+            bound = max(scales) * (bound * (columns + 1) + 2.0**-46 * gamma)
+        if abs(off + bound - 0.5) < 0.1 * bound:
+            continue  # doubles may see it on the other side
+        unsure = bool(off + bound > 0.5)
+        assert (tuple(prefixes) in looked_at) is unsure
+        decided[unsure] += 1
+    assert min(decided.values()) > 20

@@ -55,6 +55,12 @@ def test_noise_on_integers_refuses_fractions(noise):
             with pytest.raises(ParameterError, match="integers"):
                 privatize(first, noise, cost=0.25, source=SecureSource())
             assert noise.privacy_loss(first, second) == math.inf
+            # One of integers beside one of fractions tells as much.
+            whole: list[Any] = [np.array([[1, value]], dtype=np.int64) for value in (250, 251)]
+            if isinstance(noise, SparseLaplaceNoise):
+                whole = [SparseCounts(np.array([3, 4]), table[0]) for table in whole]
+            assert noise.privacy_loss(first, whole[1]) == math.inf
+            assert noise.privacy_loss(whole[0], second) == math.inf
 
 
 def test_narrow_integers_are_integers():
@@ -209,6 +215,10 @@ def test_sparse():
         p, q = (sparse_probability(seen, cells, t, threshold, scale) for t in (one, two))
         ratios.append(abs(math.log(p / q)))
     assert max(ratios) == pytest.approx(loss)
+    # A value that reaches the threshold is shown, in an occupied cell as in an empty one.
+    silent = SparseLaplaceNoise(cells, threshold, 1e-3)
+    occupied = SparseCounts(np.arange(3), np.array([threshold - 1, threshold, threshold + 1]))
+    assert silent.sample(occupied, SeededSource(5)).codes.tolist() == [1, 2]
     # And it draws that distribution: frequencies of what is shown, 6 standard errors.
     source = SeededSource(5)
     draws = [noise.sample(tables[1], source) for _ in range(5_000)]

@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -17,6 +18,7 @@ from shoal.noise import (
     SeededSource,
     ThresholdedNoise,
     key_threshold,
+    keyed_counts,
 )
 from shoal.privacy import gdp_to_delta
 
@@ -58,6 +60,37 @@ def test_boundary_is_taken_when_delta_is_just_enough():
     noise = LaplaceNoise(2.0)
     assert key_threshold(noise, max_keys=1, delta=tail * (1 + 1e-14)) == 11
     assert key_threshold(noise, max_keys=1, delta=tail * (1 - 1e-14)) == 12
+
+
+def test_intervals_that_are_wide_leave_no_threshold_too_low(monkeypatch):
+    """With few guard bits each probability is known roughly: the threshold is one that holds."""
+    cases = list(itertools.product([0.3, 2.0, 7.3, 40.0], [1, 3, 40], [0.3, 1e-3, 1e-9]))
+    exact = [key_threshold(LaplaceNoise(s), max_keys=k, delta=d) for s, k, d in cases]
+    monkeypatch.setattr(keyed_counts, "GUARD_BITS", 10)
+    keyed_counts._smallest.cache_clear()
+    rough = [key_threshold(LaplaceNoise(s), max_keys=k, delta=d) for s, k, d in cases]
+    keyed_counts._smallest.cache_clear()
+    assert all(one >= other for one, other in zip(rough, exact, strict=True))
+    assert rough != exact
+
+
+@pytest.mark.parametrize("max_keys", [1, 3, 7, 40])
+@pytest.mark.parametrize("scale", [0.3, 2.0, 7.3])
+def test_doubles_find_no_fault_with_a_delta_that_is_just_enough(max_keys, scale):
+    """They bound the failure of keys that one person alone has by a little more than it is."""
+    noise, lone = LaplaceNoise(scale), KeyCounts(tuple(range(max_keys)), np.ones(max_keys, int))
+    for threshold in range(3, 40):
+        with mpmath.workprec(600):
+            width = mpmath.mpf(scale)
+            tail = mpmath.exp(-(threshold - 1) / width) / (1 + mpmath.exp(-1 / width))
+            shown = 1 - (1 - tail) ** max_keys
+            delta = float(shown) if float(shown) >= shown else math.nextafter(float(shown), 1.0)
+        assert key_threshold(noise, max_keys=max_keys, delta=delta) == threshold
+        nobody = KeyCounts((), np.zeros(0, int))
+        thresholded = ThresholdedNoise(noise, threshold, delta)
+        assert thresholded.privacy_loss(lone, nobody) == 0
+        less = ThresholdedNoise(noise, threshold, delta * (1 - 1e-6))
+        assert less.privacy_loss(lone, nobody) == math.inf
 
 
 def outcomes(noise, pmf, counts):

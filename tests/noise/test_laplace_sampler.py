@@ -94,3 +94,41 @@ def test_bad_scale():
     for scale in [0.0, -1.0, float("nan"), float("inf"), 2.0**51]:
         with case(scale=scale), pytest.raises(ParameterError, match="scale must be above 0"):
             discrete_laplace(1, scale=scale, source=SeededSource(1))
+
+
+def settled_words(words, scale, monkeypatch):
+    """Return, for each word, whether intervals settle it rather than doubles."""
+    looked_at = set()
+    module = sys.modules[discrete_laplace.__module__]
+    monkeypatch.setattr(
+        module, "settle", lambda _evaluate, known, _bits, _source: looked_at.add(known[0]) or 0
+    )
+    discrete_laplace(words.size, scale=scale, source=Scripted(*words.tolist()))
+    return [int(word) in looked_at for word in words]
+
+
+def test_a_uniform_of_few_known_bits_is_settled(monkeypatch):
+    """At a scale of which all draws are 0: it is the uniform that decides."""
+    words = np.array([0, 2**44 - 1, 2**44, 2**62], dtype=np.uint64)
+    assert settled_words(words, 1e-3, monkeypatch) == [True, True, False, False]
+
+
+def test_intervals_settle_what_doubles_may_get_wrong_and_no_more(monkeypatch):
+    """The bound of lemma 2 of proofs/noise.md; both sides of it occur."""
+    import mpmath
+
+    scale = 2.0**39  # half of the draws are closer to a border than 1/4
+    words = SeededSource(9).words(400) >> np.uint64(1)
+    settled = settled_words(words, scale, monkeypatch)
+    decided = {True: 0, False: 0}
+    for word, looked_at in zip(words.tolist(), settled, strict=True):
+        with mpmath.workprec(120):
+            odds = mpmath.exp(-1 / mpmath.mpf(scale))
+            exponent = scale * (mpmath.log(2 / (1 + odds)) - mpmath.log(mpmath.mpf(word) / 2**63))
+            off = abs(exponent - mpmath.floor(exponent) - 0.5)
+        bound = 2.0**-41 * scale
+        if abs(off + bound - 0.5) < 0.1 * bound:
+            continue  # doubles may see it on the other side
+        assert looked_at is bool(off + bound > 0.5)
+        decided[looked_at] += 1
+    assert min(decided.values()) > 20

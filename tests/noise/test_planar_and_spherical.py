@@ -9,6 +9,7 @@ from scipy import stats
 
 from helpers.cases import case
 from helpers.noise_distributions import DRAWS, FALSE_ALARM
+from helpers.random_sources import Scripted
 from shoal.exceptions import ParameterError
 from shoal.noise import SeededSource, k_norm, planar_laplace, spherical_laplace
 
@@ -98,3 +99,52 @@ def test_bad_scale():
     for d, scale in itertools.product(SAMPLERS, [0.0, -1.0, float("nan"), 2.0**51]):
         with case(d=d, scale=scale), pytest.raises(ParameterError, match="must be above 0"):
             SAMPLERS[d](1, scale=scale, source=SeededSource(1))
+
+
+def settled_words(words, scale, monkeypatch):
+    """Return, for each vector, whether intervals settle it rather than doubles."""
+    looked_at = set()
+    module = sys.modules[spherical_laplace.__module__]
+    monkeypatch.setattr(
+        module,
+        "settle",
+        lambda _evaluate, known, _bits, _source: looked_at.add(tuple(known)) or [0] * 3,
+    )
+    spherical_laplace(words.shape[1], scale=scale, source=Scripted(*words.ravel().tolist()))
+    return [tuple(column) in looked_at for column in (words >> np.uint64(1)).T.tolist()]
+
+
+@pytest.mark.parametrize("row", range(5))
+def test_a_uniform_of_few_known_bits_is_settled(row, monkeypatch):
+    """At a scale of which all vectors round to 0: it is the uniform that decides."""
+    usual = np.array([2**61, 2**62 - 1, 2**61, 2**62, 2**62 + 3], dtype=np.uint64)
+    words = np.tile(usual[:, np.newaxis], 5)
+    ends = [0, 2**43 - 1, 2**43, 2**63 - 2**43, 2**63 - 2**43 + 1]
+    words[row] = ends
+    settled = settled_words(words << np.uint64(1), 2.0**-60, monkeypatch)
+    # A height close to 1 leaves as little known of the other side.
+    assert settled == [True, True, False, False, row == 1]
+
+
+def test_intervals_settle_what_doubles_may_get_wrong_and_no_more(monkeypatch):
+    """The bound of lemma 2 of proofs/spherical.md; both sides of it occur."""
+    import mpmath
+
+    scale = 2.0**35
+    words = SeededSource(9).words(5 * 400).reshape(5, 400)
+    settled = settled_words(words, scale, monkeypatch)
+    decided = {True: 0, False: 0}
+    for prefixes, looked_at in zip((words >> np.uint64(1)).T.tolist(), settled, strict=True):
+        with mpmath.workprec(120):
+            turn, height, *chances = (mpmath.mpf(prefix) / 2**63 for prefix in prefixes)
+            radius = -sum(mpmath.log(chance) for chance in chances)
+            angle, across = 2 * mpmath.pi * (turn - 0.5), mpmath.sqrt(height * (1 - height))
+            sides = [2 * across * mpmath.cos(angle), 2 * across * mpmath.sin(angle), 2 * height - 1]
+            ends = [scale * radius * side for side in sides]
+            off = max(abs(end - mpmath.nint(end)) for end in ends)
+            bound = 2.0**-40 * scale * (1 + radius)
+        if abs(off + bound - 0.5) < 0.1 * bound:
+            continue  # doubles may see it on the other side
+        assert looked_at is bool(off + bound > 0.5)
+        decided[looked_at] += 1
+    assert min(decided.values()) > 20

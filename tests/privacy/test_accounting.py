@@ -64,6 +64,10 @@ def test_metric_events_have_a_unit() -> None:
     rounded = MetricEvent(epsilon=1.0, unit="m", slack=0.1)
     several = Composed(events=[kilometer, Repeated(event=rounded, times=3)])
     assert metric_cost(several) == ("km", 3000.5, 3 * Fraction(0.1))
+    assert metric_cost(Repeated(event=kilometer, times=3)) == ("km", 1.5, 0)
+    assert metric_cost(Composed(events=[meters, Repeated(event=meters, times=2)])) == ("m", 3, 0)
+    twice = Composed(events=[Repeated(event=kilometer, times=2), meters])
+    assert metric_cost(twice) == ("km", 1001, 0)
     for other in (MetricEvent(epsilon=1.0, unit="year"), PureEvent(epsilon=1.0)):
         with pytest.raises(GuaranteeError, match=r"cannot be compared|metric events only"):
             metric_cost(Composed(events=[kilometer, other]))

@@ -1,5 +1,8 @@
 """Conversions and the ledger against dp-accounting, which shares no code with them."""
 
+import functools
+import math
+
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
@@ -8,7 +11,7 @@ from dp_accounting.rdp import rdp_privacy_accountant as rdp
 
 from helpers.cases import case
 from shoal.exceptions import BudgetExceededError
-from shoal.privacy import GDPEvent, Guarantee, Ledger, PureEvent, gdp_to_epsilon
+from shoal.privacy import ApproximateEvent, GDPEvent, Guarantee, Ledger, PureEvent, gdp_to_epsilon
 from shoal.privacy.conversions import zcdp_to_epsilon
 
 DELTAS = (1e-9, 1e-6, 1e-3)
@@ -70,3 +73,67 @@ def test_a_ledger_for_gaussian_noise_wastes_nothing() -> None:
     for steps, fits in ((times, True), (times + 1, False)):
         losses = pld.from_gaussian_mechanism(1 / (0.02 * steps**0.5))
         assert (losses.get_epsilon_for_delta(1e-6) <= 1.0) is fits
+
+
+Spend = PureEvent | GDPEvent | ApproximateEvent
+STEP = 5e-4  # of the losses: what is above a multiple of it is rounded
+
+
+def random_spend(rng: np.random.Generator) -> Spend:
+    """Return an event of any kind that a ledger adds up with the others."""
+    size = float(rng.uniform(0.002, 0.03))
+    kinds = (
+        PureEvent(epsilon=size),
+        GDPEvent(mu=size),
+        ApproximateEvent(epsilon=size, delta=float(rng.uniform(1e-9, 1e-7))),
+    )
+    return kinds[rng.integers(len(kinds))]
+
+
+def losses_of(event: Spend, *, pessimistic: bool) -> pld.PrivacyLossDistribution:
+    """Return the losses of an event, rounded up or down; the worst, where a promise is all."""
+    steps = {"value_discretization_interval": STEP}
+    if isinstance(event, GDPEvent):
+        return pld.from_gaussian_mechanism(1 / event.mu, pessimistic_estimate=pessimistic, **steps)
+    if pessimistic:
+        delta = getattr(event, "delta", 0.0)
+        return pld.from_privacy_parameters(
+            DifferentialPrivacyParameters(event.epsilon, delta), **steps
+        )
+    # Randomized response is all that an epsilon allows; less than a delta with it.
+    return pld.from_randomized_response(
+        2 / (1 + math.exp(event.epsilon)), 2, pessimistic_estimate=False, **steps
+    )
+
+
+def composed(events: list[Spend], *, pessimistic: bool) -> float:
+    """Return the epsilon of all events together at delta 1e-6."""
+    losses = [losses_of(event, pessimistic=pessimistic) for event in events]
+    whole = functools.reduce(lambda one, other: one.compose(other), losses)
+    return float(whole.get_epsilon_for_delta(1e-6))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("gdp_delta", [None, 5e-7])
+def test_events_of_all_kinds_add_up_to_what_losses_allow(
+    seed: int, gdp_delta: float | None
+) -> None:
+    """A ledger that is full of events in any order: their cost is bracketed, and within its limit.
+
+    It adds up each kind by one rule for all, so that some of the limit is left; never a half.
+    """
+    rng = np.random.default_rng(seed)
+    ledger = Ledger(epsilon=1.0, delta=1e-6, approximate_delta=3e-7, gdp_delta=gdp_delta)
+    events: list[Spend] = []
+    for _ in range(2000):
+        event = random_spend(rng)
+        try:
+            ledger.spend(event)
+        except BudgetExceededError:
+            continue
+        events.append(event)
+    assert len({type(event) for event in events}) >= 2
+    low, high = (composed(events, pessimistic=rounded_up) for rounded_up in (False, True))
+    assert low <= high <= 1.1 * low
+    assert high <= 1.0, "more passes than the limit allows"
+    assert high >= 0.5, "more than half of the limit is wasted"

@@ -286,7 +286,8 @@ FAR = {
 
 @pytest.mark.parametrize("reports", FAR.values(), ids=FAR)
 @pytest.mark.parametrize(
-    "mechanism", [Laplace(8.0, bounds=BOX), PlanarLaplace(3.0, bounds=BOX), Piecewise(9.0, bounds=BOX)]
+    "mechanism",
+    [Laplace(8.0, bounds=BOX), PlanarLaplace(3.0, bounds=BOX), Piecewise(9.0, bounds=BOX)],
 )
 def test_reports_that_no_record_explains(mechanism, reports):
     """Halves of them have no report on the outer grid, or none of any record: they say nothing."""

@@ -157,6 +157,7 @@ class ThresholdedNoise:
         both = set(exact.keys) & set(other.keys)
         shared = [np.array([key in both for key in side.keys], bool) for side in (exact, other)]
         for side, common in zip((exact, other), shared, strict=True):
+            # The slack is arbitrary, and so is what counts where both are equal.
             if self._shown(side.counts[~common]) > self.delta * (1 + SLACK):
                 return math.inf
         return self.noise.privacy_loss(exact.counts[shared[0]], other.counts[shared[1]])
@@ -230,6 +231,7 @@ def _laplace_test(scale: float, max_keys: int, delta: float) -> Callable[[int], 
     def passes(threshold: int) -> bool:
         # 1 + noise >= t, for t >= 2, is noise >= t - 1 >= 1.
         tail = context.exp(-enclosed(context, (threshold - 1) / width)) / total
+        # The lower end against the upper one; where they are equal, it is certain as well.
         return bool(((1 - tail) ** max_keys).a >= most.b)
 
     return passes

@@ -250,7 +250,8 @@ def as_source(random_state: RandomState) -> RandomSource:
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ParameterError(
-                f"random_state must be at least 0 where it is an integer, got {shown(random_state)}",
+                "random_state must be at least 0 where it is an integer, got "
+                f"{shown(random_state)}",
                 parameter="random_state",
                 code="range",
             )
