@@ -5,6 +5,7 @@ With scikit-learn a mechanism is an estimator like any other (pipelines, ``clone
 from ``shoal._plain_estimator``. Reports are the same bits with both.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from shoal import _plain_estimator
@@ -47,15 +48,13 @@ if _base is not None and hasattr(require("sklearn.utils.validation", extra=""), 
     # In metadata routing: no metadata of this name is asked for.
     UNUSED: Any = require("sklearn.utils.metadata_routing", extra="").UNUSED
 
-    def _validate(estimator: Any, X: Any, **kwargs: Any) -> Any:
+    def validate_data(estimator: Any, X: Any, *, reset: bool, dtype: Sequence[type]) -> Any:
         """Return a table of finite numbers, whatever is switched off for estimators of others.
 
         A value that is missing or infinite would be found after the spend, or never.
         """
         with _sklearn.config_context(assume_finite=False, array_api_dispatch=False):
-            return _validation.validate_data(estimator, X, **kwargs)
-
-    validate_data: Any = _validate
+            return _validation.validate_data(estimator, X, reset=reset, dtype=dtype)
 else:
     _config = dict
     BaseEstimator = _plain_estimator.BaseEstimator

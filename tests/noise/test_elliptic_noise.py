@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.integrate import quad
 from scipy.special import kve
 
@@ -61,3 +62,21 @@ def test_tail_of_elliptic(columns, scale):
         noisy = noise.sample(np.zeros((50_000, columns), dtype=np.int64), SeededSource(3))[:, 0]
         for value, tail in zip(values, noise.upper_tail(values), strict=True):
             assert abs((noisy >= value).mean() - tail) <= 6 * math.sqrt(tail / 50_000) + 0.01 * tail
+
+
+def test_tail_in_the_middle_is_a_half():
+    """From half a step on, everything is rounded up: the real-valued variable is above 0."""
+    noise = EllipticNoise(np.full((1, 3), 1e4))
+    step = rounding_steps(noise.scales)[0, 0]
+    assert step > 1
+    assert noise.upper_tail(np.array([step // 2])) == pytest.approx([0.5])
+
+
+def test_tail_of_thousands_of_columns_is_nearly_normal():
+    columns, deviations = 4000, np.array([-2.0, 0.5, 1.0, 3.0])
+    noise = EllipticNoise(np.full((1, columns), 1e3))
+    deviation = 1e3 * math.sqrt(columns + 1)
+    step = rounding_steps(noise.scales)[0, 0]
+    values = np.rint(deviations * deviation + step / 2).astype(np.int64)
+    expected = stats.norm.sf(deviations)
+    assert noise.upper_tail(values) == pytest.approx(expected, rel=0.01)

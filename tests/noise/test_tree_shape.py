@@ -171,6 +171,9 @@ def test_every_count_of_a_path():
 @pytest.mark.parametrize("contribution", [2, 7])
 def test_a_person_with_weight_or_several_records(contribution):
     noise = TreeShapeNoise.for_budget(0.5, contribution=contribution, roots=2, depth=12)
+    # Nodes of ten levels may be split: those of the roots are not asked.
+    loss = contribution * tree_shape_loss(noise.scale, noise.decay, 10)
+    assert 0.5 * (1 - 1e-11) < loss <= 0.5
     rng = np.random.default_rng(contribution)
     for _ in range(50):
         cells = np.zeros(1 << 12, dtype=np.int64)

@@ -15,6 +15,7 @@ from shoal.privacy import (
     MetricEvent,
     PureEvent,
     Repeated,
+    ShuffledEvent,
     cost,
     pure_to_gdp,
 )
@@ -53,6 +54,15 @@ def test_no_step_is_free() -> None:
         assert cost(event).rho > 0
         assert cost(event).epsilon > 0
     assert cost(GDPEvent(mu=1e300)).rho == math.inf
+
+
+def test_a_shuffled_batch_with_a_delta_has_no_mu() -> None:
+    """GDP says nothing of what a delta leaves open, however small it is."""
+    for delta in (0.0, 1e-300, 1e-9, 0.3):
+        batch = ShuffledEvent(epsilon=0.1, delta=delta, local_epsilon=1.0, n=1000)
+        price = cost(batch)
+        assert (price.epsilon, price.delta) == (0.1, delta)
+        assert math.isinf(price.mu_squared) is (delta > 0)
 
 
 def test_metric_events_have_a_unit() -> None:
