@@ -99,8 +99,9 @@ def test_relative_absolute_and_linked_paths_are_one_table(folder):
     Path("other").mkdir()
     (folder / "other" / "link.csv").symlink_to(folder / "people.csv")
     for name in ("people.csv", folder / "people.csv", "other/../people.csv", "other/link.csv"):
-        last(run("cluster", name, *CLUSTER[2:], "--table", "people"))
+        last(run("cluster", name, *CLUSTER[2:]))
     assert len(Ledger("people.csv.ledger")) == 4
+    assert Ledger("people.csv.ledger").table == "people"
     assert not Path("other/link.csv.ledger").exists()
 
 
@@ -244,3 +245,14 @@ def test_gaussian_noise_is_counted_with_a_delta():
     for _ in range(2):
         ledger.spend(GDPEvent(mu=0.2))
     assert "and delta = 2e-06" in text_of(ledger)
+
+
+def test_the_total_of_metric_reports_leaves_nothing_out():
+    ledger = Ledger(epsilon=float("inf"))
+    for _ in range(2):
+        ledger.spend(MetricEvent(epsilon=1.0, unit="km", slack=0.00025))
+    assert "together epsilon = 2 per km and slack = 0.0005" in text_of(ledger)
+    # Per meter in one release, perhaps, and per width of a column in the other.
+    for _ in range(2):
+        ledger.spend(MetricEvent(epsilon=1.0, unit=""))
+    assert "2 per unit of distance to each record (the distance is the largest" in text_of(ledger)

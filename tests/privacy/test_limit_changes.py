@@ -1,7 +1,11 @@
 """A limit that is raised: by a line of the ledger, with a name and a reason."""
 
+import json
 import math
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -15,6 +19,7 @@ from shoal.privacy import (
     PureEvent,
     epsilon_to_gdp,
 )
+from shoal.privacy._ledger_file import Head
 
 UNLIMITED = math.inf
 
@@ -204,3 +209,71 @@ def test_a_limit_is_no_other_setting(new) -> None:
         with pytest.raises(ParameterError) as refused:
             new(epsilon=UNLIMITED, **wrong)
         assert refused.value.code == "unexpected"
+
+
+def test_units_without_a_name_may_differ() -> None:
+    ledger = Ledger(epsilon=UNLIMITED)
+    for added_up in (False, True):
+        ledger.spend(MetricEvent(epsilon=1.0, unit=""))
+        assert [bool(promise.reason) for promise in ledger.spent] == [added_up]
+
+
+def interrupted(steps: int) -> Callable[..., object]:
+    """Return a trace that stops a call after so many lines of the package."""
+    left = iter(range(steps))
+
+    def trace(frame: FrameType, event: str, _: object) -> object:
+        if "shoal/privacy" not in Path(frame.f_code.co_filename).as_posix():
+            return None
+        if event == "line" and next(left, None) is None:
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+def test_an_interrupt_raises_no_limit_in_silence(tmp_path: Path) -> None:
+    kept = []
+    for steps in range(5, 2000, 20):
+        ledger = Ledger(tmp_path / f"{steps}.ledger", epsilon=1.0, who="ada")
+        sys.settrace(interrupted(steps))
+        try:
+            ledger.set_limit(epsilon=3.0, reason="more")
+        except KeyboardInterrupt:
+            kept.append(ledger.limits.epsilon)
+        else:
+            break
+        finally:
+            sys.settrace(None)
+        assert ledger.limits == again(ledger).limits
+        assert ledger.limit_changes == again(ledger).limit_changes
+    assert set(kept) == {1.0, 3.0}
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "value"),
+    [
+        (UNLIMITED, "epsilon", "infinite"),
+        (UNLIMITED, "table", "others"),
+        (UNLIMITED, "adjacency", "substitute"),
+        (1.0, "epsilon", "infinite"),
+        (1.0, "epsilon", 0.5),
+        (1.0, "table", "others"),
+    ],
+)
+def test_a_line_changes_nothing_but_the_size(tmp_path: Path, before, name, value) -> None:
+    path = tmp_path / "one.ledger"
+    ledger = Ledger(path, epsilon=before, who="ada")
+    ledger.set_limit(epsilon=4.0, reason="the board")
+    header, line = (json.loads(text) for text in path.read_text().splitlines())
+    line["limits"][name] = value
+    head, content = Head(), b""
+    for plain in (header, line):
+        del plain["hash"], plain["salt"]
+        written, head = head.after(plain)
+        content += written
+    path.write_bytes(content)
+    Path(f"{path}.head").write_text(head.to_json())
+    with pytest.raises(LedgerFileError) as damaged:
+        Ledger(path)
+    assert damaged.value.__cause__.parameter == name  # type: ignore[union-attr]

@@ -131,7 +131,9 @@ def count_spends(
     if ledger is None and os.environ.get(VARIABLE):
         ledger = Path(os.environ[VARIABLE])
     file = array_file(data)
-    name = (data.stem or data.resolve().name) if table is None else table
+    # Of the file itself, as its ledger is: a link to it is the same table.
+    named = file.resolve() if file.is_file() or file.is_dir() else data
+    name = named.stem if table is None else table
     shown = table or data.name or data.resolve().name
     kwargs = {"table": name, "who": who, "output": out.name or out.resolve().name}
     path = _beside(file) if ledger is None else ledger
@@ -232,6 +234,8 @@ def _amount(promise: Guarantee, several: bool) -> str:
         return f"no promise ({promise.reason})"
     delta = f" and delta = {rounded_up(promise.delta)}" if promise.delta else ""
     per = f" per {promise.unit or 'unit of distance'}" if promise.notion == "metric" else ""
+    slack = f" and slack = {rounded_up(promise.slack, 3)}" if promise.slack else ""
     unit = promise.privacy_unit
     whom = f" to each {unit}" if several or unit.kind == "user" else ""
-    return f"epsilon = {rounded_up(promise.epsilon)}{delta}{per}{whom}"
+    note = f" ({promise.reason})" if promise.reason else ""
+    return f"epsilon = {rounded_up(promise.epsilon)}{delta}{per}{slack}{whom}{note}"

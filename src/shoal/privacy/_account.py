@@ -34,7 +34,7 @@ from shoal.privacy.guarantee import Guarantee, Notion
 from shoal.privacy.limits import Limits
 from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_size
 
-__all__ = ["Account", "Price", "counted_as"]
+__all__ = ["Account", "Price", "check_larger", "counted_as"]
 
 _BEYOND = "the recorded spends cannot be expressed within these limits"
 # Shares such as 0.1 and 0.7 are not exact in binary; a total may pass its limit by this fraction.
@@ -199,7 +199,7 @@ class Account:
         within the old limit, or else the old limit, and the old delta. What is left of the new
         limits is for what follows, whose rule the next spend settles (``proofs/ledger.md``).
         """
-        _check_larger(limits, self.limits)
+        check_larger(limits, self.limits)
         if self._rule is not None:
             for own in self._by_notion.values():
                 own.close(self._rule, holds=self._holds(own))
@@ -454,8 +454,12 @@ def _sums(price: Price, rule: Rule) -> _Sums:
     return _Sums(epsilon, renyi, mu_squared, delta)
 
 
-def _check_larger(limits: Limits, before: Limits) -> None:
-    """Refuse limits that are no larger, or that differ in more than their size."""
+def check_larger(limits: Limits, before: Limits) -> None:
+    """Refuse limits that are no larger, or that differ in more than their size; or none."""
+    if limits.unlimited:
+        raise ParameterError(
+            "epsilon of a limit must be finite, got inf", parameter="epsilon", code="finite"
+        )
     size = ("epsilon", "delta", "metric_epsilon", "metric_unit")
     for name in limits.differences(before, ignore_defaults=False):
         new, old = getattr(limits, name), getattr(before, name)
@@ -465,7 +469,8 @@ def _check_larger(limits: Limits, before: Limits) -> None:
                 parameter=name,
                 code="conflict",
             )
-        if name != "metric_unit" and old is not None and (new is None or new < old):
+        first = old is None or name == "metric_unit" or (name == "epsilon" and before.unlimited)
+        if not first and (new is None or new < old):
             raise ParameterError(
                 f"{name} of a ledger can be raised only, and is {old!r}, got {new!r}",
                 parameter=name,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from shoal.exceptions import GuaranteeError, ParameterError
-from shoal.privacy._account import Account, Price, counted_as
+from shoal.privacy._account import Account, Price, check_larger, counted_as
 from shoal.privacy.accounting import MetricCost, cost, leaves, upward
 from shoal.privacy.distance_units import convert_epsilon, parse_unit
 from shoal.privacy.entries import NOTIONS
@@ -24,6 +24,8 @@ from shoal.privacy.privacy_unit import RECORD, Adjacency, PrivacyUnit, group_siz
 
 __all__ = ["Tally"]
 
+# Nobody knows that two units without a name are one: with the largest distance the sum holds.
+UNNAMED = "the distance is the largest of those in the units of the releases, which have no names"
 DELTA = 1e-6  # of each spend with Gaussian noise; the delta that most examples have
 
 
@@ -90,6 +92,7 @@ class Tally:
 
     def change(self, limits: Limits) -> Account:
         """Return the totals under a limit that is set now; it covers what was spent before."""
+        check_larger(limits, self.limits)
         account = Account(limits)
         for notion in NOTIONS:
             items = [item for item in self._items if item.notion == notion]
@@ -196,6 +199,7 @@ def _metric(items: Sequence[Item]) -> Iterator[Guarantee]:
             "metric",
             float(total.epsilon),
             unit=total.unit,
+            reason=UNNAMED if len(same) > 1 and not total.unit else "",
             privacy_unit=privacy_unit,
             seeded=any(item.seeded for item in same),
             slack=upward(total.slack),

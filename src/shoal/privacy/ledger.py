@@ -1,6 +1,7 @@
 """A ledger: what was spent on what, and the limit that no spend may pass."""
 
 import contextlib
+import copy
 import getpass
 import os
 import threading
@@ -397,8 +398,10 @@ class Ledger:
                     code="range",
                 )
             change = LimitChange(Entry.now(), self._who, reason, before, limits)
-            self._account = self._account.change(limits)
+            # In a copy: an interrupt before the line is written must leave no larger limit behind.
+            raised = copy.deepcopy(self._account).change(limits)
             change = replace(change, receipt=self._write(descriptor, change.to_dict()))
+            self._account = raised
             self._changes.append(change)
             self._consistent_in = os.getpid()
             return change
