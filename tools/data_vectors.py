@@ -407,7 +407,7 @@ def _cell_cases() -> Iterable[LabelCase]:
     yield "cells of columns", {**cells, "shape": [2, 8], "grid": [4, 8]}, AROUND
     steps = np.arange(98)
     line = {"metric": "cells", "cells": steps, "clusters": steps, "shape": [98], "grid": 98}
-    line |= {"low": 0.0, "high": 1.0, "half": 49}
+    line |= {"low": np.zeros(1), "high": np.ones(1), "half": 49}
     yield "cells between steps", line, [[0.5 + (step - 48.5) / 98] for step in range(98)]
     yield "cells of few steps", {**cells, "grid": [4, 4], "half": 3}, AROUND
     low = [[-8, -8], [0, -8], [0, 0], [-8, 0], [-8, 4], [-4, 0], [-4, 4]]
@@ -431,6 +431,8 @@ def _cell_cases() -> Iterable[LabelCase]:
     empty = {**inside, "cells": np.array([], dtype=np.int64), "clusters": np.array([], np.int32)}
     others = {**empty, "grid": 4, "sizes": np.ones(0)}
     strata = [first, {**second, "sizes": np.ones(3)}, others, first, *[others] * 5]
+    levels = [[["c", c], ["f", f]] for c in schema["c"].levels for f in schema["f"].levels]
+    strata = [{**one, "levels": own} for one, own in zip(strata, levels, strict=True)]
     values = {"metric": "strata", "strata": strata, "schema": schema.to_dict(), **two}
     values |= {"category_blocks": [[1, 4], [5, 8]], "cell_columns": [0, 4]}
     records = [[x, c, y, f] for x, y in AROUND[::4] for c in "ABz" for f in (True, False, None)]

@@ -495,6 +495,18 @@ def test_days_that_one_record_leaves_as_text_are_no_categories(backend):
     assert exact_counts({"c": [datetime.date(2020, 2, 1)] * 50}) == {"2020-02-01": 50}
 
 
+@pytest.mark.parametrize("same", [("007", "7"), ("True", "true"), ("1", "true"), ("2", "2.0")])
+def test_two_spellings_of_a_category_that_are_learned_are_one(same):
+    """A schema refuses both: what was paid for was lost."""
+    rare, common = same
+    learned = learn_schema(
+        {"c": [rare] * 300 + [common] * 500 + ["A"] * 300}, Schema([Category("c")]), **PRICE
+    )
+    assert sorted(learned.schema["c"].categories) == sorted(["A", common])
+    (counted,) = learned.release_.values["category_counts"]
+    assert counted["categories"] == list(learned.schema["c"].categories)
+
+
 def test_a_column_without_a_value_is_no_column_of_floats():
     assert exact_counts({"c": np.array([np.nan, np.nan])}) == {}
 

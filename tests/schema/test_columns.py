@@ -195,29 +195,50 @@ UTC, EAST = datetime.UTC, datetime.timezone(datetime.timedelta(hours=2))
 
 
 @pytest.mark.parametrize(
-    "other", [datetime.datetime(2020, 1, 1, tzinfo=EAST), datetime.datetime(2020, 1, 1), "A"]
+    "other", [datetime.datetime(2020, 1, 1, tzinfo=EAST), datetime.datetime(2020, 1, 1), "A", None]
 )
-def test_the_zone_of_another_record_does_not_rename_a_time(other):
-    field = Category("x", ["2020-01-01", "2020-01-01T01:02:03.000004"])
-    times = [
-        datetime.datetime(2020, 1, 1, tzinfo=UTC),
-        datetime.datetime(2020, 1, 1, 1, 2, 3, 4, tzinfo=UTC),
-    ]
-    typed = pd.Series(pd.to_datetime(times)) + pd.Timedelta(nanoseconds=5)
-    assert read(field, typed) == read(field, [*typed, other])[:2] == [0, 1]
-
-
 @pytest.mark.parametrize("convert", [list, pd.Series, pl.Series, pa.array, np.array])
-def test_a_date_has_one_name_in_every_table(convert):
-    for categories in (["2020-02-03"], ["2020-02-03T00:00:00"]):
-        assert read(Category("x", categories), convert([datetime.date(2020, 2, 3)])) == [0]
-    # Words of text are released as it is written, which times no longer tell.
-    with pytest.raises(DataError) as caught:
-        read(Text("x"), convert([datetime.date(2020, 2, 3)]))
-    assert caught.value.code == "type"
+@pytest.mark.parametrize(
+    "field", [Category("x", ["2020-02-03"]), Ordinal("x", ["2020-02-03", "2020-02-04"]), Text("x")]
+)
+def test_times_are_no_words(field, convert, other):
+    """One record that is no day leaves the text of all others as it is written: 03.02.2020."""
+    for values in ([datetime.date(2020, 2, 3)] * 2, [datetime.datetime(2020, 2, 3), other]):
+        try:
+            column = convert(values)
+        except (TypeError, pa.ArrowInvalid):
+            continue  # it has no columns of mixed types
+        with pytest.raises(DataTypeError) as refused:
+            read(field, column)
+        assert refused.value.code == "type"
 
 
-@pytest.mark.parametrize("field", [Flag("x"), Category("x", ["true", "1"])])
+@pytest.mark.parametrize("one", ["1", "1.0", "true", " TRUE"])
+def test_one_gap_does_not_rename_truths(one):
+    """numpy has no truth beside a gap: true became 1.0, and every record changed its category."""
+    truths, none = np.array([True, False, True]), [np.nan]
+    for field in (
+        Category("x", [one, "unknown"]),
+        Category("x", ["unknown"], other=one),
+        Ordinal("x", ["0", one]),
+        Flag("x"),
+        Flag("x", true_values=["ja"], false_values=["nein"]),
+        Flag("x", true_values=[one], false_values=["9"]),
+    ):
+        alone, beside = read(field, truths), read(field, np.append(truths, none))
+        assert beside[:3] == alone, field
+        assert alone[0] == alone[2] != alone[1] or field.type != "boolean", field
+    for yes, no, missing in (["2", "1", "x"], ["0", "3", "x"], ["y", "n", "0"]):
+        field = Flag("x", true_values=[yes], false_values=[no], missing_values=[missing])
+        with pytest.raises(DataTypeError):
+            read(field, truths)
+        assert read(field, [True, "false", yes, no]) == [1, 0, 1, 0]
+    with pytest.raises(ParameterError) as refused:
+        Category("x", ["1", "true"])
+    assert refused.value.code == "duplicate"
+
+
+@pytest.mark.parametrize("field", [Flag("x"), Category("x", ["true", "A"])])
 @pytest.mark.parametrize(
     "values", [np.array([1, b"x"]), pa.array(["true", b"x"]), pd.Series([1, 1 + 1j])]
 )

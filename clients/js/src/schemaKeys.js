@@ -2,7 +2,7 @@
 // encoded otherwise than declared.
 
 import { fail } from "./refusals.js";
-import { readDay, spelled, truthWord } from "./values.js";
+import { readDay, sameCategory, truthWord } from "./values.js";
 
 const NUMBERS = "number integer year";
 const LISTED = `string any ${NUMBERS}`;
@@ -123,7 +123,7 @@ function checkedField(field, common) {
   check(typeof ordered === "boolean", "categoriesOrdered");
   check((missing === "fill") === (shoal.fill !== undefined), "fill");
   check(!listed || (!(categories && constraints.enum) && (minimum ?? maximum) === undefined), "categories");
-  check(new Set(listed?.map(spelled)).size === (listed?.length ?? 0), "categories");
+  check(new Set(listed?.map(sameCategory)).size === (listed?.length ?? 0), "categories");
   check(unread || (decimalChar === "." && !groupChar && bareNumber === true), "decimalChar");
   check(unread || has("date datetime", type) || has(FORMATS[type] ?? "default", format), "format");
   if (has("feature describe", role)) {
@@ -165,8 +165,11 @@ function truthsOf({ name, trueValues = [], falseValues = [], missingValues = [] 
   const [truths, lies] = [read("true", yes, "yes y t 1"), read("false", no, "no n f 0")];
   check(!truths.some((word) => lies.includes(word)) && ![...yes, ...no].some((word) => ["", ...own].includes(word)), "trueValues");
   const usual = (/** @type {string} */ word) => ![...yes, ...no, "true", "false"].includes(word);
+  // As in Python, where a column of truths is one of 1 and 0 beside a gap.
+  const ones = lies.includes("1") ? truths : ["1", ...truths];
+  const zeros = truths.includes("0") ? lies : ["0", ...lies];
   return new Map(
-    Object.entries({ true: truths, false: lies }).flatMap(([truth, words]) =>
+    Object.entries({ true: ones, false: zeros }).flatMap(([truth, words]) =>
       words.filter((word) => !usual(word) || !absent.includes(word)).map((word) => /** @type {const} */ ([word, truth])),
     ),
   );

@@ -41,7 +41,8 @@ function blankless(text) {
 const parseNumber = (text) => (NUMBER.test(text) ? Number(text) : NaN);
 
 /**
- * Return the level of a value by its text. A category that is a number, such as 007, is also found as 7.
+ * Return the level of a value by its text. A category that is a number, such as 007, is also found as 7, and true
+ * as 1.
  *
  * @param {unknown} value
  * @param {string[]} levels
@@ -52,10 +53,8 @@ const parseNumber = (text) => (NUMBER.test(text) ? Number(text) : NaN);
 export function readLevel(value, levels, missing, other, absent) {
   if (isMissing(value)) return absent;
   if (isUnclear(value)) return NaN;
-  const words = [...levels, ...missing.filter((word) => !levels.includes(word))].map(spelled);
-  const text = String(value);
-  const usual = words.indexOf(spelled(text));
-  const found = usual < 0 ? words.indexOf(`${text}T00:00:00`) : usual;
+  const words = [...levels, ...missing.filter((word) => !levels.includes(word))].map(sameCategory);
+  const found = words.indexOf(sameCategory(String(value)));
   return found < 0 ? other : found < levels.length ? found : absent;
 }
 
@@ -92,6 +91,16 @@ export function spelled(text) {
   const number = parseNumber(plain);
   if (/^(true|false)$/i.test(plain)) return plain.toLowerCase();
   return Math.abs(number) < EXACT ? String(number) : plain;
+}
+
+/**
+ * Return what is the same of all texts that one category may have: truths are numbers, too.
+ *
+ * @param {string} text
+ */
+export function sameCategory(text) {
+  const plain = spelled(text);
+  return plain === "true" ? "1" : plain === "false" ? "0" : plain;
 }
 
 /**

@@ -48,6 +48,7 @@ from shoal.schema import (
     raw_columns,
     to_texts,
 )
+from shoal.schema.values import same_category
 from shoal.tables import ArrayTable, read_columns
 
 __all__ = ["LearnedSchema", "learn_schema"]
@@ -356,12 +357,12 @@ def _categories(
         users=table.users,
     )
     order = np.argsort(-chosen.counts, kind="stable")[:MAX_CATEGORIES]
-    # What no page can show counts as other.
-    kept = {
-        chosen.keys[i]: int(chosen.counts[i])
-        for i in np.sort(order)
-        if _numbers.is_printable(chosen.keys[i])
-    }
+    # What no page can show counts as other; of spellings of one category, that of most counts.
+    same: dict[str, int] = {}
+    for i in order.tolist():
+        if _numbers.is_printable(chosen.keys[i]):
+            same.setdefault(same_category(chosen.keys[i]), i)
+    kept = {chosen.keys[i]: int(chosen.counts[i]) for i in sorted(same.values())}
     return replace(field, categories=tuple(kept)), kept
 
 

@@ -26,6 +26,7 @@ from shoal.schema.values import (
     is_missing,
     other_spelling,
     parse_doubles,
+    same_category,
     to_codes,
     to_texts,
 )
@@ -229,7 +230,7 @@ class Category(Field):
         Name of the column.
     categories : sequence, default=()
         Public categories. Values are compared as text, without blanks at the ends, and numbers
-        as numbers: 7, 7.0 and 007 are one category.
+        as numbers: 7, 7.0 and 007 are one category, as are 1 and true. Times are refused.
     other : str, default="other"
         Level for all other values: one of the categories, or else an additional level.
     weight, missing, fill, unit, role, title, description, missing_values
@@ -318,7 +319,7 @@ class Flag(Category):
     true_values, false_values : sequence of str, default=()
         Texts and numbers that mean yes and no, in upper or lower case: by default true, yes, y, t
         and 1, and false, no, n, f and 0, unless they mean missing. Booleans, and the words true and
-        false, always mean themselves.
+        false, always mean themselves, and 1 and 0 are these unless declared otherwise.
     weight, missing, fill, unit, role, title, description, missing_values
         As for :class:`Field`.
 
@@ -349,6 +350,11 @@ class Flag(Category):
         """Return codes of levels."""
         column = columns[self.name]
         truths = self._truths(words)
+        if column.kind == "boolean" and [truths.get(one) for one in "10"] != ["true", "false"]:
+            raise DataTypeError(
+                f"column {self.name!r} must hold text or numbers where 1 and 0 are not yes and no "
+                "in its field, got truths, which are 1 and 0 beside a gap: read that column as text"
+            )
         numbers_ = {
             float(doubles[0]): truth
             for word, truth in truths.items()
@@ -389,14 +395,12 @@ class Flag(Category):
     def _truths(self, missing: Sequence[str]) -> dict[str, str]:
         """Return what words mean; one that means missing in the table means nothing as usual."""
         absent = {_truth_word(word) for word in (*missing, *self.missing_values)}
-        return {
-            word: truth
-            for truth, words, usual in self._declared
-            for word in (
-                truth,
-                *map(_truth_word, words or (one for one in usual if one not in absent)),
-            )
-        }
+        # A column of truths is one of 1 and 0 beside a gap.
+        truths = {one: truth for one, truth in (("1", "true"), ("0", "false")) if one not in absent}
+        for truth, words, usual in self._declared:
+            known = words or [one for one in usual if one not in absent]
+            truths |= dict.fromkeys((truth, *map(_truth_word, known)), truth)
+        return truths
 
 
 @dataclass(frozen=True)
@@ -473,8 +477,9 @@ def check_categories(name: str, values: Sequence[Any]) -> tuple[str, ...]:
             parameter="categories",
             code="type",
         ) from None
-    # A column of numbers does not tell 7 from 07, and whether it is one may be up to one record.
-    if len(set(map(other_spelling, known))) < len(known):
+    # A column of numbers does not tell 7 from 07, nor 1 from true, and whether it is one may be up
+    # to one record.
+    if len(set(map(same_category, known))) < len(known):
         raise ParameterError(
             f"categories of field {name!r} must be different, also as numbers or truths, got one "
             "twice",

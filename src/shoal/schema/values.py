@@ -34,6 +34,7 @@ __all__ = [
     "parse_day",
     "parse_doubles",
     "read_numbers",
+    "same_category",
     "to_codes",
     "to_days",
     "to_numbers",
@@ -46,6 +47,7 @@ MISSING_DAYS = (*MISSING_NUMBERS, "nat")
 EPOCH = datetime.datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
 MIDNIGHT = "T00:00:00"
+TRUTHS = {"true": "1", "false": "0"}  # as which numpy writes them beside a gap
 HOUR_24 = re.compile(r"\d{4}-?(\d\d-?\d\d|W\d\d(-?\d)?)\D24")  # after a day or a week
 NO_VALUES = ("NAType", "NaTType")  # of pandas, which may not be loaded
 MAX_EXACT = 2**53  # doubles tell whole numbers below apart
@@ -56,7 +58,7 @@ TIMES: tuple[type, ...] = (datetime.date, np.datetime64)
 UNKNOWN = -2  # code of text that is no category as it stands
 UNCLEAR = (
     "X must hold categories as text, truths, or numbers that their type tells apart (fractions "
-    "below 2^53, whole ones below 2^1024), got something else: read that column as text"
+    "below 2^53, whole ones below 2^1024), got times or others: read category columns as text"
 )
 
 
@@ -120,17 +122,21 @@ def to_numbers(column: Column, name: str, missing: Collection[str]) -> Floats:
 def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int) -> Ints:
     """Return the code of each value by its text; that of unknown ones, and of missing ones.
 
-    A category that is a number, such as 007, is also found as 7: whether a column holds numbers or
-    text is often decided by other records, where somebody reads a file for us.
+    A category that is a number, such as 007, is also found as 7, and true as 1: whether a column
+    holds numbers, truths or text is often decided by other records, where somebody reads a file for
+    us. Times are refused: text that is none is as it was written, and times no longer tell that.
     """
     codes = _all_spellings(tuple(codes.items()))
+    if column.kind == "time":
+        raise DataTypeError(UNCLEAR)
 
     def code(value: Any) -> int:
         text = _text(value)
         if text is None:
             return missing
-        usual = codes.get(other_spelling(text))
-        return codes.get(text + MIDNIGHT, other) if usual is None else usual
+        if isinstance(value, TIMES):
+            raise DataTypeError(UNCLEAR)
+        return codes.get(same_category(text), other)
 
     if column.kind == "text":
         listed = [
@@ -157,13 +163,13 @@ def to_codes(column: Column, codes: Mapping[str, int], other: int, missing: int)
 def _all_spellings(codes: tuple[tuple[str, int], ...]) -> Mapping[str, int]:
     """Return the code of each word as it stands and as the number or truth that it is.
 
-    Of two words that are one number, the first counts: which of them a value is must not be up to
-    the type of its column.
+    Of two words that are one number or truth, the first counts: which of them a value is must not
+    be up to the type of its column.
     """
     numbers_: dict[str, int] = {}
     for word, code in codes:
-        numbers_.setdefault(other_spelling(word), code)
-    return {**{word: numbers_[other_spelling(word)] for word, _ in codes}, **numbers_}
+        numbers_.setdefault(same_category(word), code)
+    return {**{word: numbers_[same_category(word)] for word, _ in codes}, **numbers_}
 
 
 def to_texts(
@@ -422,6 +428,12 @@ def other_spelling(text: str) -> str:
     number = _plain_number(plain)
     # Doubles do not tell larger whole numbers apart.
     return str(_text(number)) if number is not None and abs(number) < MAX_EXACT else plain
+
+
+def same_category(text: str) -> str:
+    """Return what is the same of all texts that one category may have: truths are numbers, too."""
+    spelled = other_spelling(text)
+    return TRUTHS.get(spelled, spelled)
 
 
 def _day(value: Any, missing: Collection[str], pattern: str) -> float | None:
