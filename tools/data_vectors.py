@@ -312,7 +312,7 @@ def _cell_cases() -> Iterable[LabelCase]:
     yield "cells of columns", {**cells, "shape": [2, 8], "grid": [4, 8]}, AROUND
     steps = np.arange(98)
     line = {"metric": "cells", "cells": steps, "clusters": steps, "shape": [98], "grid": 98}
-    line |= {"low": 0.0, "high": 1.0, "half": 49}
+    line |= {"low": np.zeros(1), "high": np.ones(1), "half": 49}
     yield "cells between steps", line, [[0.5 + (step - 48.5) / 98] for step in range(98)]
     yield "cells of few steps", {**cells, "grid": [4, 4], "half": 3}, AROUND
     low = [[-8, -8], [0, -8], [0, 0], [-8, 0], [-8, 4], [-4, 0], [-4, 4]]
