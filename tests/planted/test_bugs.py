@@ -64,8 +64,8 @@ BUGS = [
     *rows(
         "rounding to the lattice warns",
         "shoal.noise.lattice",
-        'with np.errstate(over="ignore", invalid="ignore", under="ignore"):',
-        "with np.errstate():",
+        'np.errstate(over="ignore", invalid="ignore", under="ignore"),',
+        "np.errstate(),",
         functools.partial(warnings_differ, under="warn"),
         "Piecewise",
     ),

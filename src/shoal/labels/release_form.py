@@ -75,7 +75,10 @@ ask whoever made it for the file again
     if "centers" in values:
         _check_centers(values)
         return
-    strata = _strata(values, _schema(values))
+    schema = _schema(values)
+    strata = _strata(values, schema)
+    if schema is not None and "strata" in values:
+        _check_levels(values, schema)
     counts = [_check_clusters(part, columns) for part, columns in strata]
     if "sizes" in values:
         _array(values, "sizes", (sum(counts),), ANY, frozen=True)
@@ -266,17 +269,23 @@ def _strata(values: Values, schema: Schema | None) -> list[tuple[Values, int]]:
     if not held or len(strata) != math.prod(sizes):
         _refuse(values, "strata", "be one for each combination of categories")
     _check_columns({"columns": values.get("columns")}, schema.space.columns, schema)
-    fields = [(one.name, one.levels) for one in schema.features if isinstance(one, Category)]
-    for index, one in enumerate(strata):
-        chosen = np.unravel_index(index, sizes)
-        levels = [[name, own[at]] for (name, own), at in zip(fields, chosen, strict=True)]
+    for one in strata:
         metric = "boxes" if "cell_low" in one else "cells"
-        if one.get("metric") != metric or one.get("levels") != levels:
-            _refuse(values, "strata", "have their metric and levels")
-        _need(
-            one, ("cells", "clusters", "sizes", *(("shape", "grid") if metric == "cells" else ()))
-        )
+        if one.get("metric") != metric:
+            _refuse(one, "metric", f"be {metric!r}")
+        _need(one, (*NEEDED[metric][:-3], "sizes"))  # the box is that of all
+        _array(one, "sizes", (None,), ANY)
     return [({**values, **one}, columns) for one in strata]
+
+
+def _check_levels(values: Values, schema: Schema) -> None:
+    """Refuse strata that do not say which combination of categories each of them is."""
+    fields = [(one.name, one.levels) for one in schema.features if isinstance(one, Category)]
+    for index, one in enumerate(values["strata"]):
+        chosen = np.unravel_index(index, [len(levels) for _, levels in fields])
+        levels = [[name, own[at]] for (name, own), at in zip(fields, chosen, strict=True)]
+        if one.get("levels") != levels:
+            _refuse(one, "levels", "be those of its combination of categories")
 
 
 def _need(values: Values, names: Iterable[str]) -> None:

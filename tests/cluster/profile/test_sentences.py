@@ -20,6 +20,8 @@ TWO = Release(
     "made up",
     {
         "centers": np.array([[0.25], [0.75]]),
+        "weights": np.full(2, 0.5),
+        "center_radius": np.zeros(2),
         "low": np.zeros(1),
         "high": np.ones(1),
         "half": 1024,
