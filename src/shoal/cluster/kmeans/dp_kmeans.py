@@ -48,11 +48,11 @@ class DPKMeans(CuratorsClusterer):
     Parameters
     ----------
     n_clusters : int or "private", default=8
-        Number of clusters; it may exceed the number of records. ``"private"`` chooses between 2 and
-        ``max_clusters`` from noisy values: at no extra cost with methods that release a noisy grid
-        or tree, and for 20% of the budget with ``"lloyd"`` and ``"kccm"``. If the noise is too
-        large to tell any clusters apart, ``"centered"`` publishes a single center, the mean of all
-        records, and ``advice_`` says so.
+        Number of clusters, at most 2^14; it may exceed the number of records. ``"private"`` chooses
+        between 2 and ``max_clusters`` from noisy values: at no extra cost with methods that release
+        a noisy grid or tree, and for 20% of the budget with ``"lloyd"`` and ``"kccm"``. If the
+        noise is too large to tell any clusters apart, ``"centered"`` publishes a single center, the
+        mean of all records, and ``advice_`` says so.
     {epsilon}
     delta : float, default=0.0
         0 for pure differential privacy; above 0 Gaussian noise is allowed, which is smaller where
