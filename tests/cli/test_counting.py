@@ -256,3 +256,11 @@ def test_the_total_of_metric_reports_leaves_nothing_out():
     for _ in range(2):
         ledger.spend(MetricEvent(epsilon=1.0, unit=""))
     assert "2 per unit of distance to each record (the distance is the largest" in text_of(ledger)
+
+
+def test_that_reports_have_no_promise_is_said():
+    ledger = Ledger(epsilon=float("inf"))
+    user = PrivacyUnit.user("person", max_rows=2, enforced=False)
+    for unit in (user, PrivacyUnit()):
+        ledger.spend(PureEvent(epsilon=1.0), notion="local", privacy_unit=unit)
+    assert "no promise (to each record: " in text_of(ledger)

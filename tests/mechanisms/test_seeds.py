@@ -253,3 +253,11 @@ def test_kd_laplace_stays_as_it_was_where_a_fit_is_refused():
     with pytest.raises(BudgetExceededError):
         kd.set_params(random_state=None, ledger=poor).fit(RECORDS[2])
     assert not kd.guarantee_.holds, "its remap was fitted on reports of a seed"
+
+
+def test_reports_that_nobody_counted_stay_uncounted():
+    mechanism = Laplace(1.0, unit="m", bounds=BOX).fit(RECORDS[2])
+    mechanism.transform(RECORDS[2])
+    mechanism.set_params(ledger=roomy_ledger()).transform(RECORDS[2])
+    assert mechanism.guarantee_.uncounted, "the first reports were charged to no ledger"
+    assert not mechanism.fit(RECORDS[2]).guarantee_.uncounted

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import tempfile
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from typer.testing import CliRunner
 
 from planted.plant import Bug, planted
 from shoal.cli import app
+from shoal.cli._counting import Counting
 from shoal.exceptions import LedgerFileError
-from shoal.privacy import Guarantee, Ledger, PureEvent
+from shoal.privacy import Guarantee, Ledger, MetricEvent, PureEvent
 from shoal.tables import write_table
 
 
@@ -30,6 +32,15 @@ def leaves_no_more_than_there_is(_: Subject) -> None:
     ledger = Ledger(epsilon=1.0)
     ledger.spend(PureEvent(epsilon=1e-8))
     assert "left for a pure spend: 0.999999" in str(ledger)
+
+
+def leaves_nothing_out_of_a_total(_: Subject) -> None:
+    ledger = Ledger(epsilon=math.inf)
+    for _ in range(2):
+        ledger.spend(MetricEvent(epsilon=1.0, unit="", slack=0.25))
+    text = Counting(ledger, "people.csv").text
+    assert "and slack = 0.5" in text
+    assert "the distance is the largest" in text
 
 
 def counts_a_paid_command(_: Subject) -> None:
@@ -97,6 +108,22 @@ BUGS = [
         "            self._closed_epsilon += Fraction(min(self._epsilon, self._open_epsilon))\n",
         "",
         forgets_nothing_when_a_limit_is_raised,
+        Subject(),
+    ),
+    Bug(
+        "a total without the slack",
+        "shoal.cli._counting",
+        'f" and slack = {rounded_up(promise.slack, 3)}" if promise.slack else ""',
+        '""',
+        leaves_nothing_out_of_a_total,
+        Subject(),
+    ),
+    Bug(
+        "units without a name taken for one",
+        "shoal.privacy._tally",
+        'UNNAMED if len(same) > 1 and not total.unit else ""',
+        '""',
+        leaves_nothing_out_of_a_total,
         Subject(),
     ),
 ]

@@ -1,7 +1,9 @@
 """A promise prints plainly, converts only into what follows, and travels as JSON."""
 
+import copy
 import json
 import math
+import pickle
 import re
 from dataclasses import replace
 
@@ -271,3 +273,12 @@ def test_bad_dictionaries_are_refused() -> None:
             Guarantee.from_dict(bad)  # type: ignore[arg-type]
     with pytest.raises(ParameterError):
         Guarantee.from_dict({**good, "epsilon": "infinite"})
+
+
+def test_that_nobody_counted_travels_in_python_alone() -> None:
+    shown = replace(PURE, uncounted=True)
+    for again in (pickle.loads(pickle.dumps(shown)), copy.deepcopy(shown), replace(shown)):
+        assert again.uncounted
+        assert again == PURE
+    assert not Guarantee.from_dict(json.loads(json.dumps(shown.to_dict()))).uncounted
+    assert repr(shown) == f"{repr(PURE)[:-1]}, uncounted=True)"

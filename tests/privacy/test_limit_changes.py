@@ -9,7 +9,12 @@ from types import FrameType
 
 import pytest
 
-from shoal.exceptions import BudgetExceededError, LedgerFileError, ParameterError
+from shoal.exceptions import (
+    BudgetExceededError,
+    GuaranteeError,
+    LedgerFileError,
+    ParameterError,
+)
 from shoal.privacy import (
     ApproximateEvent,
     GDPEvent,
@@ -277,3 +282,23 @@ def test_a_line_changes_nothing_but_the_size(tmp_path: Path, before, name, value
     with pytest.raises(LedgerFileError) as damaged:
         Ledger(path)
     assert damaged.value.__cause__.parameter == name  # type: ignore[union-attr]
+
+
+def test_metric_spends_on_users_count_for_their_records(new) -> None:
+    ledger = new(epsilon=UNLIMITED)
+    ledger.spend(MetricEvent(epsilon=1.0, unit="km", slack=0.5))
+    user = PrivacyUnit.user("person", max_rows=2)
+    ledger.spend(MetricEvent(epsilon=2.0, unit="km", slack=0.25), privacy_unit=user, seeded=True)
+    record, no_user = ledger.spent
+    assert (record.epsilon, record.slack, record.seeded) == (3.0, 0.75, True)
+    assert no_user.notion == "none"  # how many rows they have is not said
+    ledger.set_limit(epsilon=1.0, metric_epsilon=3.0, metric_unit="km", reason="the board")
+    assert ledger.spent == (record,)
+
+
+def test_a_limit_counts_no_users_whose_rows_nobody_limited(new) -> None:
+    ledger = new(epsilon=UNLIMITED)
+    user = PrivacyUnit.user("person", max_rows=2, enforced=False)
+    ledger.spend(MetricEvent(epsilon=2.0, unit="km"), privacy_unit=user)
+    with pytest.raises(GuaranteeError):
+        ledger.set_limit(epsilon=1.0, metric_epsilon=3.0, metric_unit="km", reason="the board")

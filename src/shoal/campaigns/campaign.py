@@ -331,10 +331,13 @@ def _weaker_promise(new: Campaign, old: Campaign) -> list[str]:
             f"{rounded_up(old.guarantee.epsilon)}"
         )
     if one.slack > before.slack:
-        reasons.append(f"slack of a report is {one.slack:g}, above {before.slack:g}")
+        reasons.append(
+            f"slack of a report is {rounded_up(one.slack)}, above {rounded_up(before.slack)}"
+        )
     if new.guarantee.slack > old.guarantee.slack:
         reasons.append(
-            f"slack of all reports is {new.guarantee.slack:g}, above {old.guarantee.slack:g}"
+            f"slack of all reports is {rounded_up(new.guarantee.slack)}, above "
+            f"{rounded_up(old.guarantee.slack)}"
         )
     if one.delta > before.delta:
         reasons.append(f"delta is {rounded_up(one.delta)}, above {rounded_up(before.delta)}")

@@ -83,7 +83,7 @@ class Counting(NamedTuple):
         for central in (True, False):
             own = [entry for entry in entries if (entry.notion not in REPORTS) == central]
             if own:
-                told = [one for one in promises if _is_of(one, own)]
+                told = [one for one in promises if _is_of(one, own, first=not parts)]
                 parts.append(_sum(own, told, f" of {self.name}" * (not parts), central=central))
         seeded = sum(entry.seeded for entry in entries)
         parts += [f"{seeded} of them seeded, which promises nothing"] * bool(seeded)
@@ -214,10 +214,10 @@ def _check_writable(path: Path, data: Path) -> None:
         ) from None
 
 
-def _is_of(promise: Guarantee, entries: list[Entry]) -> bool:
-    """Return whether a promise is about these entries; one that there is not is about rows."""
+def _is_of(promise: Guarantee, entries: list[Entry], *, first: bool) -> bool:
+    """Return whether a promise is about these entries; that there is none is said once."""
     notions = {entry.notion for entry in entries}
-    return promise.notion in notions or (promise.notion == "none" and "central" in notions)
+    return first if promise.notion == "none" else promise.notion in notions
 
 
 def _sum(entries: list[Entry], promises: list[Guarantee], of: str, *, central: bool) -> str:

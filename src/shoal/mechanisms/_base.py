@@ -110,7 +110,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         """Guarantee of each report: of the next one and of those returned since ``fit``."""
         promise, drawn = self._promise(), self._handed_out()
         weaker = promise if drawn is None else weakest(drawn, promise)
-        return replace(weaker, seeded=self._seeded, uncounted=self.ledger is None)
+        uncounted = self.ledger is None or (drawn is not None and drawn.uncounted)
+        return replace(weaker, seeded=self._seeded, uncounted=uncounted)
 
     @property
     def local_guarantee_(self) -> Guarantee:
@@ -173,7 +174,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         in_use = own._sources()
         source = in_use.current(own.random_state)
         own._check_output()
-        promise = own._promise(table.columns)
+        promise = replace(own._promise(table.columns), uncounted=own.ledger is None)
         in_use.note(source, promise, own._colors)
         return release_reports(own, table, source, out, promise=promise)
 
@@ -398,7 +399,7 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         in_use = self._sources()
         source = in_use.current(self.random_state)
         self._spend(source, promise)
-        in_use.note(source, promise, self._colors)
+        in_use.note(source, replace(promise, uncounted=self.ledger is None), self._colors)
         return source
 
     def _known_columns(self) -> int:

@@ -59,7 +59,8 @@ def weakest(one: Guarantee, two: Guarantee) -> Guarantee:
             f"{two.unit or 'unit'}"
         )
     weaker = one if one.epsilon > two.epsilon else two
-    return replace(weaker, slack=max(one.slack, two.slack))
+    uncounted = one.uncounted or two.uncounted
+    return replace(weaker, slack=max(one.slack, two.slack), uncounted=uncounted)
 
 
 def fewest(one: int | None, two: int | None) -> int | None:

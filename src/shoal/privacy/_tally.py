@@ -104,7 +104,7 @@ class Tally:
                         code="missing",
                     )
                 account.open_metric(
-                    _metric_sum(items, limits.metric_unit),
+                    _metric_sum(items, limits.metric_unit, limits.privacy_unit),
                     seeded=any(item.seeded for item in items),
                 )
             elif items:
@@ -119,13 +119,10 @@ class Tally:
         if notion == "metric":
             yield from _metric(items)
         elif items:
-            units = list(dict.fromkeys(item.privacy_unit for item in items))
-            if len(units) > 1 and RECORD not in units:
-                units.insert(0, RECORD)
             central = notion == "central"
             exchanged = central and any(item.adjacency is Adjacency.SUBSTITUTE for item in items)
             wanted = Adjacency.SUBSTITUTE if exchanged else Adjacency.ADD_REMOVE
-            for unit in units:
+            for unit in _units(items):
                 yield _together(notion, unit, wanted, items)
 
 
@@ -186,32 +183,51 @@ def _loss(event: Event, size: int) -> tuple[Fraction, Fraction]:
     return apart, delta + Fraction(DELTA)
 
 
+def _units(items: Sequence[Item]) -> list[PrivacyUnit]:
+    """Return whom a sum is said for: the units of all entries, and records if they are several."""
+    units = list(dict.fromkeys(item.privacy_unit for item in items))
+    return units if len(units) == 1 or RECORD in units else [RECORD, *units]
+
+
 def _metric(items: Sequence[Item]) -> Iterator[Guarantee]:
-    """Yield a promise for each kind of unit and for whom it is: no others can be added."""
-    groups: dict[tuple[str, PrivacyUnit], list[Item]] = {}
+    """Yield promises for each kind of unit of distance: no others can be added."""
+    kinds: dict[str, list[Item]] = {}
     for item in items:
         assert item.metric is not None
-        groups.setdefault((parse_unit(item.metric.unit).kind, item.privacy_unit), []).append(item)
-    for (_, privacy_unit), same in groups.items():
+        kinds.setdefault(parse_unit(item.metric.unit).kind, []).append(item)
+    for same in kinds.values():
         assert same[0].metric is not None
-        total = _metric_sum(same, same[0].metric.unit)
-        yield Guarantee(
-            "metric",
-            float(total.epsilon),
-            unit=total.unit,
-            reason=UNNAMED if len(same) > 1 and not total.unit else "",
-            privacy_unit=privacy_unit,
-            seeded=any(item.seeded for item in same),
-            slack=upward(total.slack),
+        distance = same[0].metric.unit
+        for unit in _units(same):
+            try:
+                total = _metric_sum(same, distance, unit)
+            except GuaranteeError as refused:
+                yield Guarantee.none(f"to each {unit}: {refused.message}")
+                continue
+            yield Guarantee(
+                "metric",
+                float(total.epsilon),
+                unit=total.unit,
+                reason=UNNAMED if len(same) > 1 and not total.unit else "",
+                privacy_unit=unit,
+                seeded=any(item.seeded for item in same),
+                slack=upward(total.slack),
+            )
+
+
+def _metric_sum(items: Sequence[Item], distance: str, unit: PrivacyUnit) -> MetricCost:
+    """Return what metric events cost a unit together, per a distance that may have no name."""
+    total = MetricCost(distance, Fraction(0), Fraction(0))
+    for item in items:
+        assert item.metric is not None
+        size = group_size(
+            item.privacy_unit,
+            unit,
+            notion="metric",
+            adjacency=item.adjacency,
+            wanted_adjacency=Adjacency.SUBSTITUTE,
         )
-
-
-def _metric_sum(items: Sequence[Item], unit: str) -> MetricCost:
-    """Return what metric events cost together, per a unit that may have no name."""
-    prices = [item.metric for item in items if item.metric is not None]
-    converted = [
-        convert_epsilon(price.epsilon, price.unit, unit) if unit else price.epsilon
-        for price in prices
-    ]
-    slack = sum((price.slack for price in prices), Fraction(0))
-    return MetricCost(unit, sum(converted, Fraction(0)), slack)
+        own, slack = item.metric.epsilon, item.metric.slack
+        epsilon = convert_epsilon(own, item.metric.unit, distance) if distance else own
+        total = MetricCost(distance, total.epsilon + size * epsilon, total.slack + size * slack)
+    return total
