@@ -1,6 +1,8 @@
 """Public bounds: boxes, balls, and what is refused."""
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.base import clone
 
 from shoal import Ball, DPDensity, DPKMeans, DPWaveCluster, Ledger, PrivateCopy
 from shoal._bounds import bounded_columns, public_box, surrounding_box
+from shoal._frozen import frozen_copy
 from shoal.exceptions import DataError, ParameterError
 from shoal.mechanisms import (
     Duchi,
@@ -24,6 +27,7 @@ from shoal.mechanisms import (
 )
 from shoal.remap import BayesRemap
 from shoal.reports import NoiseAwareKMeans, TwoRoundCampaign
+from shoal.tables import ArrayTable
 
 X = np.repeat([[0.6, 0.0, 0.0], [0.0, 0.0, -0.6]], 2000, axis=0)
 
@@ -143,6 +147,53 @@ def test_bounds_that_could_be_misread_are_refused(
     assert (caught.value.parameter, caught.value.code) == ("bounds", code)
     assert "\n" not in str(caught.value)
     assert not ledger.entries
+
+
+@pytest.mark.parametrize("estimator", [*CENTRAL, *MECHANISMS], ids=name)
+@pytest.mark.parametrize("labels", [[1, 0], ["1", "0"], [1, 2]])
+def test_an_index_is_not_that_of_another_column(estimator: Any, labels: list[Any]) -> None:
+    """A frame whose columns are numbered otherwise got the bounds of one column for the other."""
+    ledger = Ledger(epsilon=10)
+    by_index = {0: (0, 120), 1: (50, 250)}
+    model = with_bounds(estimator, by_index).set_params(ledger=ledger)
+    table = PEOPLE.set_axis(labels, axis=1)
+    unfitted = estimator in MECHANISMS and not isinstance(estimator, KdLaplace)
+    runs = [model.fit, *([model.transform] if unfitted else [])]
+    for run in (*runs, lambda X: model.fit(ArrayTable(X.to_numpy(), tuple(map(str, labels))))):
+        with pytest.raises(ParameterError) as caught:
+            run(table)
+        assert (caught.value.parameter, caught.value.code) == ("bounds", "columns")
+    assert not ledger.entries
+    expected = outcome(with_bounds(estimator, BOX), PEOPLE.to_numpy())
+    assert outcome(with_bounds(estimator, by_index), PEOPLE.set_axis([0, 1], axis=1)) == expected
+
+
+class Changing(Mapping):  # type: ignore[type-arg]
+    """Bounds that are others each time they are read."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    def __getitem__(self, key: str) -> Any:
+        low, high = NAMED[key]
+        self.reads += 1
+        return low, high * self.reads
+
+    def __iter__(self) -> Any:
+        return iter(NAMED)
+
+    def __len__(self) -> int:
+        return len(NAMED)
+
+
+@pytest.mark.parametrize("estimator", [*CENTRAL, *MECHANISMS], ids=name)
+def test_bounds_of_any_mapping_are_read_once(estimator: Any) -> None:
+    """The promise followed other bounds than the draw."""
+    own = frozen_copy(type(estimator)(bounds=Changing()))
+    assert own.bounds == {"age": (0, 120), "height": (50, 500)}
+    fixed = MappingProxyType(NAMED)
+    model = type(estimator)(**{**estimator.get_params(deep=False), "bounds": fixed})
+    assert outcome(model, PEOPLE) == outcome(with_bounds(estimator, BOX), PEOPLE)
 
 
 def test_pairs_of_three_columns_are_refused() -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "cells_per_column",
     "given_bounds",
     "public_box",
+    "refuse_other_indexes",
     "surrounding_box",
 ]
 
@@ -208,6 +209,34 @@ def given_bounds(estimator: Any) -> Any:
     names = bounds_names(bounds)
     known = names and getattr(estimator, "feature_names_in_", names)
     return _by_column(bounds, None if known is None else [*map(str, known)], len(bounds))
+
+
+def refuse_other_indexes(bounds: Any, names: Sequence[Any]) -> None:
+    """Refuse bounds by index where columns are named by numbers that are other ones.
+
+    Parameters
+    ----------
+    bounds : object
+        As given to an estimator.
+    names : sequence
+        Names of the columns of the table, in its order, of whatever type.
+
+    Raises
+    ------
+    ParameterError
+        If an index is also the name of another column, whose bounds these may be.
+    """
+    if not isinstance(bounds, Mapping) or bounds_names(bounds):
+        return
+    known = {str(name): index for index, name in enumerate(names)}
+    for key in bounds:
+        if known.get(str(key), key) != key:
+            raise ParameterError(
+                "bounds must be of columns by their index, which no other column has as its name, "
+                f"got {_numbers.shown(key)}: rename the columns, or put them in order",
+                parameter="bounds",
+                code="columns",
+            )
 
 
 def bounds_names(bounds: Any) -> list[str] | None:

@@ -7,7 +7,7 @@ is charged, the promise and the noise all come from the parameters that were che
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -116,7 +116,7 @@ def _own(value: Any) -> Any:
         return value
     if hasattr(value, "__array__"):  # of pandas and others, too
         return np.array(value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):  # bounds by column
         return {name: _own(one) for name, one in value.items()}
     if isinstance(value, tuple):
         return getattr(value, "_make", tuple)(map(_own, value))  # a Box stays one

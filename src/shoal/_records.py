@@ -21,6 +21,7 @@ from shoal.exceptions import Code, DataError, DataTypeError
 __all__ = [
     "column_names",
     "fitted_names",
+    "frame_labels",
     "validate_floats",
     "validate_records",
     "values_by_name",
@@ -139,11 +140,31 @@ def column_names(X: Any) -> list[str] | None:
     >>> column_names(pd.DataFrame({"age": [41.0], "income": [1.0]}))
     ['age', 'income']
     """
+    names = frame_labels(X)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def frame_labels(X: Any) -> list[Any]:
+    """Return what the columns of a table in memory are called, be it text or not; none of arrays.
+
+    Parameters
+    ----------
+    X : object
+        Records.
+
+    Returns
+    -------
+    labels : list
+        In the order of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_labels(pd.DataFrame({1: [41.0], 0: [1.0]}))
+    [1, 0]
+    """
     X = _frame(X)
-    if not is_frame(X):
-        return None
-    names = list(getattr(X, "column_names", X.columns))
-    return names if all(isinstance(name, str) for name in names) else None
+    return list(getattr(X, "column_names", X.columns)) if is_frame(X) else []
 
 
 def values_by_name(record: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal import tables
-from shoal._bounds import bounds_names
-from shoal._records import NO_RECORDS, validate_floats
+from shoal._bounds import bounds_names, refuse_other_indexes
+from shoal._records import NO_RECORDS, frame_labels, validate_floats
 from shoal.exceptions import DataError, ParameterError
 from shoal.schema import Schema
 from shoal.tables import ArrayTable
@@ -76,17 +76,20 @@ def validate_table(
         return _encoded_table(X, schema, estimator=estimator, reset=reset)
     if not isinstance(X, IN_MEMORY) and tables.is_array_path(X):
         X = tables.open_array(X)
+    bounds = getattr(estimator, "bounds", None)
     fitted = None if reset else getattr(estimator, "feature_names_in_", None)
     table: ArrayTable | ArrowTable | SparkTable | None = _opened(
         X, columns=None if fitted is None else [str(name) for name in fitted]
     )
     if table is None:
         records = X.X if isinstance(X, ArrayTable) else X
+        refuse_other_indexes(bounds, frame_labels(records))
         if not (isinstance(X, ArrayTable) and X.names):
             plain = ArrayTable(validate_floats(records, estimator=estimator, reset=reset))
             _check_named(estimator)
             return plain
         table = ArrayTable(validate_floats(records), X.names)
+    refuse_other_indexes(bounds, table.names or ())
     if reset:
         estimator.n_features_in_ = table.columns
         if table.names:

@@ -379,6 +379,8 @@ class Mechanism(ShownWithPromise, ReportChannel, ReportNames, TransformerMixin, 
         # Without fit there are no columns to compare with, and transform must not note any.
         columns = self if fitted else BaseEstimator()
         named = bounds_names(self.bounds)
+        if not fitted:
+            columns.bounds = self.bounds
         if named and not fitted:  # the bounds say which columns there are, as fit would
             columns.feature_names_in_ = np.array(named, dtype=object)
             columns.n_features_in_ = len(named)
