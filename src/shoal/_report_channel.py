@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
 from shoal._bounds import bounded_columns, bounds_names, given_bounds
-from shoal._estimator_base import clone
+from shoal._estimator_base import NotFittedError, clone
 from shoal._typing import Floats
 from shoal.exceptions import ParameterError
 from shoal.partitions import Partitions
@@ -177,11 +177,13 @@ def schema_value(channel: Any) -> dict[str, Any]:
 
 def promise_of_reports(mechanism: Any, columns: int) -> Guarantee:
     """Return the guarantee of reports of so many columns, also where none were noted in ``fit``."""
-    if not hasattr(mechanism, "n_features_in_"):
+    try:
+        guarantee: Guarantee = mechanism.guarantee_
+    except NotFittedError:
         # A copy knows what its original handed out, and may note columns that nobody fitted.
-        mechanism = copy.copy(mechanism)
-        mechanism.n_features_in_ = columns
-    guarantee: Guarantee = mechanism.guarantee_
+        noted = copy.copy(mechanism)
+        noted.n_features_in_ = columns
+        guarantee = noted.guarantee_
     return guarantee
 
 
