@@ -40,6 +40,7 @@ from shoal.cluster.density._clusters import (
 from shoal.cluster.density._plan import plan_budgets
 from shoal.engines import HALF, Engine, Part
 from shoal.exceptions import DataError, ParameterError, ReleaseError
+from shoal.labels import check_release
 from shoal.noise import Lattice, as_source, disjoint_part
 from shoal.privacy import Adjacency, Guarantee, Ledger, Receipt, Release
 from shoal.schema import Schema
@@ -343,8 +344,6 @@ class DPDensity(CuratorsClusterer):
         """
         if release.kind != cls.__name__:
             raise ReleaseError(f"release must be of a {cls.__name__}, got one of {release.kind}")
-        from shoal.labels import check_release  # noqa: PLC0415 - a fit needs no labels of releases
-
         check_release(release)
         values = release.values
         try:
