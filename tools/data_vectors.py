@@ -174,7 +174,25 @@ def _level_cases() -> Iterable[Case]:
         None, "", "maybe", "missing", math.nan, NOON, 1e300, 2**1024,
         "ja", " JA", "Nein", "2", 2.0, "on", "n", -1, "-1.0",
     ]  # fmt: skip
-    ranks = ["low", "2", 2, 2.0, " high ", "High", "-", "", None, "b", "a", 3, "4", 4.0, 5, True]
+    ranks = [
+        "low",
+        "2",
+        2,
+        2.0,
+        " high ",
+        "High",
+        "-",
+        "",
+        None,
+        "b",
+        "a",
+        3,
+        "4",
+        4.0,
+        5,
+        True,
+        2**60,
+    ]
     fields: list[tuple[Field, list[Any]]] = [
         (Category("city", codes, weight=3.0), cities),
         (Category("kind", ["x", "y"], other="y", missing="fill", fill="x"), ["x", "y", "z", None]),
@@ -307,10 +325,17 @@ MISREAD: dict[str, list[dict[str, Any]]] = {
     ],
     "category": [
         {"categories": ["A"], "constraints": {"enum": ["A"]}}, {"categories": ["7", "07"]},
-        {"categories": [{"label": "A"}]}, {"categories": "A"},
+        {"categories": [{"label": "A"}]}, {"categories": "A"}, {"categories": ["true", 1]},
+        {"categories": ["A", None]}, {"categories": [["A"]]}, {"shoal": {"weight": "2"}},
+        {"categories": ["A"], "shoal": {"other": ["B"]}},
         {"categories": [{"value": "A", "labels": "B"}]},
         {"categories": ["A"], "categoriesOrdered": True}, {"categoriesOrdered": "yes"},
         {"format": "email"}, {"format": "%d"},
+    ],
+    "date": [{"format": ["%Y"]}],
+    "place": [
+        {"shoal": {"center": center, "radius": radius}}
+        for center, radius in (("x", 5), ([1, None], 5), ([1, "2"], 5), ([1, 2], "5"), (1, []))
     ],
     "flag": [
         {"constraints": {"required": True}, "shoal": {"missing": "category"}},

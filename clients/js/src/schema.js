@@ -114,8 +114,8 @@ function encode(field, values) {
       type === "boolean"
         ? levels.indexOf(readTruth(values[0], field.truths))
         : readLevel(values[0], levels, words, levels.indexOf(other), absent);
-    const level = known < 0 ? absent : known;
-    if (level >= 0) return widths.map((width, i) => (i === level ? width : 0));
+    const level = known === undefined || known >= 0 ? known : absent;
+    if (level !== undefined && level >= 0) return widths.map((width, i) => (i === level ? width : 0));
   } else {
     const positions = type === "geopoint" ? placePositions(field, values) : [position(field, values[0])];
     const [first] = positions;

@@ -126,10 +126,14 @@ function checkedField(field, common) {
   check(new Set(listed?.map(sameCategory)).size === (listed?.length ?? 0), "categories");
   check(unread || (decimalChar === "." && !groupChar && bareNumber === true), "decimalChar");
   check(unread || has("date datetime", type) || has(FORMATS[type] ?? "default", format), "format");
+  check(typeof format === "string", "format");
   if (has("feature describe", role)) {
     const isDate = has("date datetime", type);
     const read = (/** @type {any} */ end) => (isDate && typeof end === "string" ? readDay(end, []) : isDate ? NaN : end);
     const [low, high] = [minimum, maximum].map(read);
+    const { weight = 1, other = "", center, radius } = shoal;
+    check(Number.isFinite(weight) && weight > 0 && typeof other === "string", "weight");
+    if (type === "geopoint") check(Array.isArray(center) && center.length === 2 && [...center, radius].every(Number.isFinite) && radius > 0, "center");
     if (listed) check(listed.length > (ordered ? 1 : 0), "categories");
     else if (isDate || has(NUMBERS, type)) check(Number.isFinite(low) && Number.isFinite(high) && low < high, "minimum");
     else check(isText || !has("string any", type), "categories");

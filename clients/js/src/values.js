@@ -49,10 +49,11 @@ const parseNumber = (text) => (NUMBER.test(text) ? Number(text) : NaN);
  * @param {string[]} missing words that mean missing, unless they are levels
  * @param {number} other level of unknown values
  * @param {number} absent level of missing values
+ * @returns {number | undefined} undefined where a value is unclear
  */
 export function readLevel(value, levels, missing, other, absent) {
   if (isMissing(value)) return absent;
-  if (isUnclear(value)) return NaN;
+  if (isUnclear(value)) return undefined;
   const words = [...levels, ...missing.filter((word) => !levels.includes(word))].map(sameCategory);
   const found = words.indexOf(sameCategory(String(value)));
   return found < 0 ? other : found < levels.length ? found : absent;

@@ -250,6 +250,7 @@ class Date(_Measured):
     type: ClassVar[str] = "date"
 
     def _check(self) -> None:
+        _numbers.unicode_text("format", self.format)
         for name in ("minimum", "maximum", "fill"):
             value = getattr(self, name)
             if value is None:

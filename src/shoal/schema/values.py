@@ -234,6 +234,8 @@ def _same_text(text: str) -> str:
 
 def category_text(value: Any) -> str:
     """Return the text by which a declared category is compared with values."""
+    if is_missing(value) or isinstance(value, Mapping | list | tuple):
+        raise DataTypeError(UNCLEAR)
     return str(_text(value)).strip()
 
 
