@@ -65,7 +65,7 @@ test("what a part refuses has the one class of errors", async () => {
   const device = await Device.open({ store: new MemoryStore(), publicKey: KEY, retries: QUICK });
   await assert.rejects(
     device.joinEnvelope(signCampaign(campaign)),
-    (failure) => failure instanceof ShoalError && /report_format must be/.test(failure.message),
+    (failure) => failure instanceof ShoalError && failure.code === "campaign",
   );
 });
 

@@ -140,7 +140,7 @@ test("a report of another mechanism is not sent, and one of another price counts
       return { ...now, reports: now.reports.map((report) => ({ ...report, ...news })) };
     });
   await change({ epsilon: 1.5 });
-  await assert.rejects(device.draw(WORK), failure("budget", /allows epsilon = 2 of a device, which was spent/));
+  await assert.rejects(device.draw(WORK), failure("budget", /allows 2 times epsilon = 1 of a device, which was spent/));
   await change({ mechanism: "another" });
   const { sent, reasons } = await device.sendPending();
   assert.deepEqual([sent, collector.posts.length], [0, 0]);
