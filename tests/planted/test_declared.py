@@ -5,9 +5,11 @@ text of a record where an error is looked at.
 """
 
 import subprocess
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -55,6 +57,25 @@ def a_german_flag_is_read(_):
 
 def numbers_are_one_category(_):
     is_refused(lambda: Category("x", ["7", "07"]))
+
+
+def a_gap_renames_no_truth(_):
+    # A schema that was never read: what words mean is kept.
+    truths, field = np.array([True, False]), Category("x", ["true", str(uuid.uuid4())])
+    both = [
+        Schema([field]).read({"x": one})["x"][:2] for one in (truths, np.append(truths, np.nan))
+    ]
+    assert (both[0] == both[1]).all()
+
+
+def times_are_no_categories(_):
+    days = {"x": [pd.Timestamp("2020-02-01")]}
+    is_refused(lambda: Schema([Category("x", ["2020-02-01"])]).read(days), DataError)
+
+
+def an_index_is_no_other_name(_):
+    table = PEOPLE.set_axis([1, 0], axis=1)
+    is_refused(lambda: DPKMeans(2, epsilon=1.0, bounds={0: (0, 9), 1: (0, 99)}).fit(table))
 
 
 def pairs_are_refused(_):
@@ -160,6 +181,30 @@ BUGS = [
         "len(set(known)) < len(known)",
         numbers_are_one_category,
         Promise("categories"),
+    ),
+    Bug(
+        "true and 1 are two categories",
+        "shoal.schema.values",
+        "return TRUTHS.get(spelled, spelled)",
+        "return spelled",
+        a_gap_renames_no_truth,
+        Promise("categories"),
+    ),
+    Bug(
+        "times are categories",
+        "shoal.schema.values",
+        "if isinstance(value, TIMES):",
+        "if False:",
+        times_are_no_categories,
+        Promise("categories"),
+    ),
+    Bug(
+        "an index is that of another column",
+        BOUNDS,
+        "if known.get(str(key), key) != key:",
+        "if False:",
+        an_index_is_no_other_name,
+        Promise("bounds"),
     ),
     Bug(
         "two pairs are lows and highs",
