@@ -64,6 +64,8 @@ def test_what_keeps_the_promise():
     assert check_pipeline(MODEL).ok
     schema = Schema([Number("age", minimum=0, maximum=120)])
     assert check_pipeline(make_pipeline(SchemaEncoder(schema), MODEL)).ok
+    drawn = Schema(schema.fields, seeded=True)  # whoever knows the seed knows what it was fitted to
+    assert not check_pipeline(make_pipeline(SchemaEncoder(drawn), MODEL)).ok
 
 
 def test_a_scaler_fitted_elsewhere_is_fitted_again():

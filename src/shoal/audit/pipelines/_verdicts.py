@@ -56,6 +56,8 @@ def judge(step: Any) -> tuple[Verdict, str, str]:
     if step is None or isinstance(step, str):
         return "one record at a time", "records pass as they are", ""
     if type(step) is SchemaEncoder:  # what a class derived from it adds is not known
+        if getattr(step.schema, "seeded", False):
+            return "reads records", "its schema was learned with a seed", "learn_schema without one"
         return "one record at a time", "encoded by the public schema alone", ""
     probe = probe_step(step)
     if probe.evidence:
