@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,7 @@ def test_the_release_of_an_array_in_a_file(shoal, monkeypatch, data, columns, st
     code, _, err = shoal("cluster", data, *BOX, *columns, "--out", "b", "--labels", "b.csv")
     assert code == 0, err
     first, second = (Release.load(f"{out}/release.json") for out in "ab")
+    first, second = (replace(one, ledger=None) for one in (first, second))
     assert first.to_json() == second.to_json()
     assert first.values["columns"] is None
     assert Path("a.csv").read_text() == Path("b.csv").read_text()

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
+from shoal._numbers import rounded_up
 from shoal.campaigns import SigningKey, open_campaign
 from shoal.cli import app
 from shoal.cli.collect import _demo_processes, demo
@@ -94,7 +95,7 @@ def test_the_amplified_promise_stands_beside_the_local_one(shown, folder):
     assert (amplified["delta"], amplified["n_reports"]) == (1e-6, 18)
     page = (folder / "report.html").read_text()
     assert html.escape(shown["shuffled"]["text"]) in page
-    assert f">{amplified['epsilon']:.3g}<" in page
+    assert f">{rounded_up(amplified['epsilon'], 3)}<" in page
     assert "10 more wait at the relay for a full batch" in page
 
 

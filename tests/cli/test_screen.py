@@ -20,6 +20,7 @@ PYTHON_ONLY = {
     ("X", "type"),
     ("adjacency", "conflict"),
     ("adjacency", "guarantee"),
+    ("bounds", "columns"),
     ("release", "type"),
     ("schema", "missing"),
     ("schema", "type"),

@@ -155,7 +155,7 @@ def test_cluster_gives_the_same_bits(source, target, shoal, monkeypatch):
     assert json.loads(streamed)["clusters"] == json.loads(out)["clusters"]
     one, other = (Release.load(f"{folder}/release.json") for folder in "ab")
     assert other.ledger.count == 1
-    assert replace(other, ledger=None) == one
+    assert replace(other, ledger=None) == replace(one, ledger=None)
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
     assert len(read_table("b.csv", columns=["cluster"]).X) == 600
     assert len(Ledger("people.ledger")) == 1

@@ -41,7 +41,7 @@ def kept():
     indices = np.unique(LATTICE.encode(records()))
     indices = indices[np.abs(indices) > 2**12]
     most = 0
-    for one in alive:
+    for one in map(np.asarray, alive):  # a masked one is its values
         if one.dtype.kind in "iuf" and one.size >= FEW:
             # Memory that is used again holds numbers of another width, too.
             views = [one, one.ravel().view(np.int32) if one.dtype == np.float64 else one]

@@ -104,7 +104,7 @@ def test_a_document_promises_nothing_better_than_its_parameters():
         ({"parameters": None}, "parameters must be those of Laplace"),
         ({"parameters": {"partitions": {}}}, "the document of Laplace is broken"),
         ({"guarantee": {}}, "the document of Laplace is broken"),
-        ({"columns": 0}, "columns must be a whole number >= 1, got 0"),
+        ({"columns": 0}, "columns must be a whole number from 1"),
         ({"names": ["x"]}, "names must be one for each of 3 columns"),
         ({"more": 1}, "with the fields"),
     ],

@@ -167,7 +167,7 @@ def reference_word(seed, *indices):
             "equal n_colors",
         ),
         (lambda: Partitions.from_dict({"blocks": [{"kind": "Circles"}]}), "kind must be one of"),
-        (lambda: Partitions.from_dict({}), "must have the field blocks"),
+        (lambda: Partitions.from_dict({}), "must have a list of blocks"),
         (lambda: NearestSeeds([[0.0]], 4, 2, 2, [0], [1]), "n_seeds must be at most"),
         (lambda: NearestSeeds([[np.nan]], 4, 2, 1, [0], [1]), "pool must be a table of finite"),
         (lambda: NearestSeeds([[0.5]], 4, 2, 1, [0], [1], scale=[0.0]), "scale must have one"),

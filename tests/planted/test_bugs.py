@@ -108,7 +108,7 @@ BUGS = [
     *rows(
         "skipped spend of reports",
         "shoal.mechanisms._base",
-        "        self._spend(source)\n",
+        "        self._spend(source, promise)\n",
         "",
         spends_before_it_draws,
         "Laplace",
@@ -142,8 +142,8 @@ BUGS = [
     *rows(
         "a device hands out the mechanism that draws",
         "shoal.client.device",
-        "                    replace(followed.campaign), followed",
-        "                    followed.campaign, followed",
+        "                    replace(followed.campaign),",
+        "                    followed.campaign,",
         draws_by_the_document_that_was_agreed_to,
         "Device, Laplace",
         "Device, PartitionResponse",
@@ -151,8 +151,8 @@ BUGS = [
     *rows(
         "a profile promises what its clusters do not",
         f"{CLUSTER}.profile.cluster_profile",
-        "seeded=source.seeded or labeler.release.guarantee.seeded,",
-        "seeded=source.seeded,",
+        "drawn_by_seed(source, schema) or labeler.release.guarantee.seeded,",
+        "drawn_by_seed(source, schema),",
         promises_nothing_of_clusters_that_a_seed_drew,
         "ClusterProfile",
         "ClusterProfile, users",
@@ -176,8 +176,8 @@ BUGS = [
     *rows(
         "reports before the spend",
         "shoal.mechanisms._base",
-        "        self._spend(source)\n",
-        "        source.words(1)\n        self._spend(source)\n",
+        "        self._spend(source, promise)\n",
+        "        source.words(1)\n        self._spend(source, promise)\n",
         spends_before_it_draws,
         "Piecewise",
         "SphericalLaplace",

@@ -352,7 +352,7 @@ def test_people_with_several_rows_need_a_method_that_promises_to_people(here):
     desk = Desk(here, USERS)
     refused = desk.price({"method": "DPDensity", "epsilon": 0.5})
     assert refused.status_code == 422
-    assert "person" in refused.json()["detail"]
+    assert "whose row each row is" in refused.json()["detail"]
 
 
 def test_where_nobody_holds_records_there_is_nothing_to_release(here):

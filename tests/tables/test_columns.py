@@ -74,7 +74,7 @@ def test_every_record_lies_in_the_space(columns):
 PLAIN = Schema(
     [
         Number("age", minimum=0, maximum=100),
-        Category("city", ["A", "NA", "1", "true"]),
+        Category("city", ["A", "NA", "1", "no"]),
         Flag("ok"),
         Number("z", minimum=-200, maximum=10, missing_values=["-99", "unknown"]),
     ],
@@ -97,7 +97,7 @@ LINES = {
     HEAD + '"30","A,\nB","f","+.5"\n': [(30, "else", False, 0.5)],
     HEAD + '30,"A""",no,1e0\n': [(30, "else", False, 1)],
     HEAD + "1e999,1.0,1.0,-1e999\n": [(100, "1", True, -200)],
-    HEAD + "inf,True,0,-Infinity\n": [(100, "true", False, -200)],
+    HEAD + "inf,True,0,-Infinity\n": [(100, "1", False, -200)],
     HEAD + "30.,01,N,9007199254740993\n": [(30, "1", False, 10)],
     HEAD + "1,A,t,-99\n1,A,t,-99.0\n1,A,t,-9.9e1\n1,A,t,Unknown\n": [(1, "A", True, None)] * 4,
     "\n" + HEAD + "\n30,A,true,1\n\n": [(30, "A", True, 1)],

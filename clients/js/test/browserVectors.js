@@ -7,7 +7,7 @@ import { ShoalError } from "../src/errors.js";
 import { seal } from "../src/hpke.js";
 import { prepareReports } from "../src/mechanisms.js";
 import { decodePoints, encodeIndices } from "../src/reportFormat.js";
-import { encodingFailures, labelFailures } from "./dataVectors.js";
+import { encodingFailures, labelFailures, schemaFailures } from "./dataVectors.js";
 import { GivenWords } from "./givenWords.js";
 
 const TYPE = "application/vnd.shoal.campaign+json";
@@ -66,6 +66,7 @@ const CHECKS = {
   },
   encoding: encodingFailures,
   labels: labelFailures,
+  schemas: schemaFailures,
   reports: async (cases) => {
     const failures = [];
     for (const [number, { mechanism, report_format: format, reports }] of cases.entries()) {
