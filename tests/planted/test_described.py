@@ -13,7 +13,7 @@ from helpers.mixed_tables import mixed_columns
 from shoal.audit import Neighbors, audit_estimator, replay_estimator
 from shoal.cluster import ClusterProfile, DPKMeans, _contributions
 from shoal.cluster.kmeans import _mixed, dp_kmeans
-from shoal.schema import Category, Date, Field, Flag, Number, Schema, fields, measures
+from shoal.schema import Category, Date, Field, Flag, Number, Schema, measures
 
 SCHEMA = Schema(
     [
