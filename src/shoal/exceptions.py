@@ -25,7 +25,7 @@ A message is one line: the parameter, the rule, the value, and what to do. No me
 a value of a record. Advice that is written in Python (a call, a class, a keyword) is passed as
 ``in_python``: the command line replaces it with advice for its own users.
 
-Programs tell errors apart by ``code``, one of :data:`CODES`, and by ``parameter``, the name of the
+Programs tell errors apart by ``code``, one of ``CODES``, and by ``parameter``, the name of the
 argument at fault in the signature that was called; messages may be reworded at any time.
 """
 
@@ -143,7 +143,7 @@ class ShoalError(Exception):
     parameter : str, default=""
         Name of the parameter at fault, as the signature has it; empty where none is.
     code : str, optional
-        Why, one of :data:`CODES`; by default the code of the class.
+        Why, one of ``CODES``; by default the code of the class.
     in_python : str, default=""
         What to do about it, in Python. The command line has its own advice for a parameter and a
         code.
@@ -151,7 +151,7 @@ class ShoalError(Exception):
     Raises
     ------
     ValueError
-        If the code is not one of :data:`CODES`.
+        If the code is not one of ``CODES``.
 
     Examples
     --------
